@@ -1,0 +1,96 @@
+// The command demo is run against an embedded AWS account and its clusters: one target works, three are broken on purpose.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/version"
+	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/app"
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/config"
+	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+)
+
+// demoFaults break three of the scene's four targets, each at another layer.
+var demoFaults = []string{"not-mapped", "unexpected-principal", "denied"}
+
+func (c *cli) addDemo() {
+	c.command("demo", "Run against an embedded AWS account and clusters on loopback: one target works, three are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
+		options := app.DefaultOptions()
+		options.Web = kingpinflag.AddFlags(cmd, "127.0.0.1"+app.DefaultAddress)
+		return func(ctx context.Context) (int, error) {
+			options.Logger, options.Version = c.logger(), version.Version
+			return c.demo(ctx, options)
+		}
+	})
+}
+
+// demo serves in a world of its own, and takes it down again.
+func (c *cli) demo(ctx context.Context, options app.Options) (code int, err error) {
+	dir, err := os.MkdirTemp("", program+"-demo-")
+	if err != nil {
+		return exitFailure, fmt.Errorf("making the demo's folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	scene, err := sandbox.NewScene(dir) //nolint:contextcheck // its servers end by Close
+	if err != nil {
+		return exitFailure, err
+	}
+	defer func() { err = errors.Join(err, scene.Close()) }()
+	faults, err := breakScene(scene)
+	if err != nil {
+		return exitFailure, err
+	}
+	if options.ConfigFile, err = scene.WriteConfig(); err != nil {
+		return exitFailure, fmt.Errorf("writing the demo's configuration: %w", err)
+	}
+	cfg, err := config.Load(options.ConfigFile)
+	if err != nil {
+		return exitFailure, err
+	}
+	options.Resolver = scene.DNS.Resolver()
+	return c.serve(ctx, options, func(a *app.App) { c.introduce(a.Addr(), cfg, faults) })
+}
+
+// breakScene applies the faults, and points this process at the scene.
+func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
+	var faults []sandbox.Fault
+	for _, name := range demoFaults {
+		fault, ok := sandbox.FaultNamed(name)
+		if !ok {
+			return nil, fmt.Errorf("looking for the fault %q: there is none", name)
+		}
+		if err := fault.Apply(scene); err != nil {
+			return nil, err
+		}
+		faults = append(faults, fault)
+	}
+	var failures []error
+	scene.Setenv(func(key, value string) { failures = append(failures, os.Setenv(key, value)) })
+	return faults, errors.Join(failures...)
+}
+
+func (c *cli) introduce(addr string, cfg *config.Config, faults []sandbox.Fault) {
+	c.print("An embedded AWS account with %d EKS clusters, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(cfg.Access), cfg.Probe.Interval)
+	c.print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n\n", addr, addr, addr)
+	for _, target := range cfg.Access {
+		at := slices.IndexFunc(faults, func(f sandbox.Fault) bool { return f.Target == target.Name })
+		if at < 0 {
+			c.print("  %s %-16s  gets in\n", marks[chain.OutcomeSuccess], target.Name)
+			continue
+		}
+		f := faults[at]
+		c.print("  %s %-16s  %s / %s: %s\n", marks[f.Outcome], f.Target, f.Step, f.Reason, f.Meaning)
+	}
+	c.print("\nCtrl-C ends it and leaves nothing behind.\n\n")
+}

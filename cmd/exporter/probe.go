@@ -1,0 +1,152 @@
+// The command probe runs each target once, now, and prints the ladder of its steps.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/app"
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/config"
+	"github.com/eks-slo/eks-slo-exporter/internal/results"
+)
+
+// probeFlags are the flags of probe.
+type probeFlags struct {
+	file   *string
+	names  *[]string
+	output *string
+	adhoc  adhoc
+}
+
+// atOnce is how many targets probe runs side by side.
+const atOnce = 16
+
+func (c *cli) addProbe() {
+	c.command("probe", "Probe each target once, now. Exits 0 when all is good, 1 on a failure, 3 when one could not tell.", func(cmd *kingpin.CmdClause) action {
+		var f probeFlags
+		f.file = configFlag(cmd)
+		f.names = cmd.Arg("target", "Targets (identity@cluster); all of the configuration when none is named.").Strings()
+		f.output = cmd.Flag("output", "How to print.").Default("text").Enum("text", "json")
+		f.adhoc.addFlags(cmd)
+		return func(ctx context.Context) (int, error) { return c.probe(ctx, f) }
+	})
+}
+
+func (c *cli) probe(ctx context.Context, f probeFlags) (int, error) {
+	cfg, err := f.config()
+	if err != nil {
+		return exitUsage, err
+	}
+	targets := cfg.Access
+	prober, err := app.NewProber(ctx, app.ProberOptions{EKSReadsPerSecond: cfg.AWSAPIBudget.EKSReadsPerSecond})
+	if err != nil {
+		return exitUsage, err
+	}
+	runs := make([]chain.Run, len(targets))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, target := range targets {
+		group.Go(func() (err error) {
+			runs[i], err = prober.Run(ctx, target, time.Now())
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil { // interrupted
+		return exitUnknown, err
+	}
+	if err := printRuns(c.stdout, runs, *f.output); err != nil {
+		return exitUnknown, err
+	}
+	return exitCode(runs), nil
+}
+
+// config is the configuration with the targets to probe alone: the named ones, all, or the ad hoc one.
+func (f probeFlags) config() (*config.Config, error) {
+	if f.adhoc != (adhoc{}) {
+		if len(*f.names) > 0 {
+			return nil, fmt.Errorf("probing %s: a named target does not go together with %s, which describe one of their own", (*f.names)[0], adhocFlags)
+		}
+		target, err := f.adhoc.target()
+		return &config.Config{Access: []chain.Target{target}}, err
+	}
+	cfg, err := config.Load(*f.file)
+	if err != nil {
+		return nil, configHint(err, *f.file)
+	}
+	if len(cfg.Access) == 0 {
+		return nil, fmt.Errorf("probing the targets of %s: it has none; add a section access", *f.file)
+	}
+	if len(*f.names) == 0 {
+		return cfg, nil
+	}
+	var chosen []chain.Target
+	for _, name := range *f.names {
+		at := slices.IndexFunc(cfg.Access, func(t chain.Target) bool { return t.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("looking for target %q in %s: there is none; targets: %s", name, *f.file, names(cfg.Access))
+		}
+		chosen = append(chosen, cfg.Access[at])
+	}
+	cfg.Access = chosen
+	return cfg, nil
+}
+
+func names(targets []chain.Target) string {
+	var all []string
+	for _, t := range targets {
+		all = append(all, t.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// printRuns writes a ladder for each run, or an object a line.
+func printRuns(w io.Writer, runs []chain.Run, output string) error {
+	if output == "json" {
+		lines := json.NewEncoder(w)
+		lines.SetEscapeHTML(false) // fixes hold < and >
+		for _, run := range runs {
+			if err := lines.Encode(results.NewReport(run)); err != nil {
+				return fmt.Errorf("writing the report of %s: %w", run.Target.Name, err)
+			}
+		}
+		return nil
+	}
+	var ladders []string
+	for _, run := range runs {
+		ladders = append(ladders, ladder(run))
+	}
+	if len(runs) > 1 {
+		ladders = append(ladders, summary(runs))
+	}
+	if _, err := io.WriteString(w, strings.Join(ladders, "\n")); err != nil {
+		return fmt.Errorf("writing the ladders: %w", err)
+	}
+	return nil
+}
+
+// exitCode is 1 when any run failed, else 3 when any could not tell, else 0.
+func exitCode(runs []chain.Run) int {
+	code := exitGood
+	for _, run := range runs {
+		switch run.Verdict.Outcome {
+		case chain.OutcomeFailure:
+			return exitFailure
+		case chain.OutcomeUnknown, chain.OutcomeSkipped:
+			code = exitUnknown
+		case chain.OutcomeSuccess:
+		}
+	}
+	return code
+}

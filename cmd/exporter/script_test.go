@@ -1,0 +1,152 @@
+// Scripts of the command line: the program runs as a process of its own, against a scene in the test's process.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){program: main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"), UpdateScripts: *update, RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "scene": scene, "signal": signalAll, "await": await, "get": get, "report": report,
+		},
+	})
+}
+
+// exits CODE PROGRAM [ARG…] runs a program, whose exit code must be CODE.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if err != nil || neg {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
+	}
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// scene [FAULT…] starts a world with these faults, and points the script's environment at it; its configuration is $CONFIG.
+//
+// The program's process has no access to the scene's DNS, so EKS tells the clusters' endpoints by a name that every machine knows and their certificates hold.
+func scene(ts *testscript.TestScript, _ bool, faults []string) {
+	dir := ts.MkAbs("scene")
+	ts.Check(os.Mkdir(dir, 0o700))
+	world, err := sandbox.NewScene(dir)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(world.Close()) })
+	world.State.Change(func(s *sandbox.State) {
+		for name, server := range map[string]*sandbox.APIServer{"prod": world.Prod, "staging": world.Stage} {
+			s.Clusters[name].Fault.Endpoint = "https://" + server.Addr()
+		}
+	})
+	for _, name := range faults {
+		fault, ok := sandbox.FaultNamed(name)
+		switch {
+		case name == "no-external-id": // an ad hoc probe has none
+			world.State.Change(func(s *sandbox.State) {
+				s.Roles["arn:aws:iam::"+sandbox.SceneAccount+":role/ci-deploy"].Trust[0].ExternalID = ""
+				for _, user := range s.Users {
+					user.ReadsEKS = true
+				}
+			})
+		case !ok:
+			ts.Fatalf("there is no fault %s", name)
+		default:
+			ts.Check(fault.Apply(world))
+		}
+	}
+	world.Setenv(ts.Setenv)
+	path, err := world.WriteConfig()
+	ts.Check(err)
+	ts.Setenv("CONFIG", path)
+}
+
+// signalAll sends INT, TERM or HUP to the programs in the background.
+func signalAll(ts *testscript.TestScript, _ bool, args []string) {
+	number, ok := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[args[0]]
+	if !ok {
+		ts.Fatalf("usage: signal INT|TERM|HUP")
+	}
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(number))
+	}
+}
+
+// await FILE PATTERN [VARIABLE] waits until a file that a program writes matches, and keeps the pattern's first group.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	groups := poll(ts, args[1], func(context.Context) (string, error) {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return string(text), err
+	})
+	if len(args) > 2 {
+		ts.Setenv(args[2], groups[1])
+	}
+}
+
+// get URL PATTERN waits until a page matches.
+func get(ts *testscript.TestScript, _ bool, args []string) {
+	poll(ts, args[1], func(ctx context.Context) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, args[0], http.NoBody)
+		if err != nil {
+			return "", err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return string(body), err
+	})
+}
+
+// poll reads until the pattern matches, and returns its groups.
+func poll(ts *testscript.TestScript, pattern string, read func(context.Context) (string, error)) []string {
+	wanted, err := regexp.Compile("(?m)" + pattern)
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		text, err := read(ctx)
+		if groups := wanted.FindStringSubmatch(text); groups != nil {
+			return slices.Clone(groups)
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("nothing matches %s in (error: %v):\n%s", pattern, err, text)
+		case <-ticker.C:
+		}
+	}
+}

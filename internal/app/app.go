@@ -1,0 +1,172 @@
+// App is the exporter: New joins its parts, Start listens and schedules, Reload swaps the configuration, Stop drains.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	toolkit "github.com/prometheus/exporter-toolkit/web"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
+	"github.com/eks-slo/eks-slo-exporter/internal/results"
+	"github.com/eks-slo/eks-slo-exporter/internal/scheduler"
+	"github.com/eks-slo/eks-slo-exporter/internal/web"
+)
+
+// App is a running exporter, or one that is about to be.
+type App struct {
+	options   Options
+	store     *results.Store
+	metrics   *metrics.Metrics
+	scheduler *scheduler.Scheduler
+	runner    *runner
+	recorder  *recorder
+	registry  *prometheus.Registry
+
+	reloading sync.Mutex // one reload at a time
+	current   []chain.Target
+	ready     atomic.Bool
+	addr      string
+	failed    chan error
+	teardown  teardown
+}
+
+// New joins the parts. Nothing runs yet, and nothing is read.
+func New(options Options) (*App, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	if err := metrics.RegisterRuntime(registry); err != nil {
+		return nil, fmt.Errorf("registering the runtime metrics: %w", err)
+	}
+	m, err := metrics.New(metrics.Options{Registry: registry, Version: options.Version})
+	if err != nil {
+		return nil, err
+	}
+	store := results.NewStore()
+	a := &App{
+		options: options, store: store, metrics: m, runner: &runner{}, recorder: newRecorder(store, m, options.Logger), registry: registry, failed: make(chan error, 1),
+	}
+	a.scheduler, err = scheduler.New(scheduler.Options{
+		Runner: a.runner, Recorder: a.recorder, Logger: options.Logger, Observer: m, Concurrency: options.Concurrency,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Start reads the configuration, listens and begins to probe. On an error nothing is left running.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.start(ctx); err != nil {
+		return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+func (a *App) start(ctx context.Context) error {
+	plan, err := a.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	listeners, err := a.listen()
+	if err != nil {
+		return err
+	}
+	a.serve(listeners)
+	a.teardown.push("scheduler", a.scheduler.Stop)
+	a.apply(plan) //nolint:contextcheck // runs outlive the start, and end with the scheduler
+	a.ready.Store(true)
+	a.options.Logger.Info("started", "address", a.addr, "targets", len(plan.targets), "version", a.options.Version)
+	return nil
+}
+
+// Stop ends everything, last started first: no new slots, runs dropped, requests drained.
+func (a *App) Stop(ctx context.Context) error {
+	a.ready.Store(false)
+	ctx, cancel := context.WithTimeoutCause(ctx, a.options.DrainTimeout, fmt.Errorf("draining took more than %s", a.options.DrainTimeout))
+	defer cancel()
+	return a.teardown.run(ctx)
+}
+
+// Addr is the first address that the App listens on, with its port.
+func (a *App) Addr() string { return a.addr }
+
+// Failed tells when the web server ends by itself.
+func (a *App) Failed() <-chan error { return a.failed }
+
+// listen opens the configured addresses itself, so that a port 0 is known afterwards; systemd's sockets are left to the toolkit.
+func (a *App) listen() ([]net.Listener, error) {
+	if flag := a.options.Web.WebSystemdSocket; flag != nil && *flag {
+		return nil, nil
+	}
+	var listeners []net.Listener
+	for _, address := range *a.options.Web.WebListenAddresses {
+		if strings.HasPrefix(address, "vsock://") {
+			return nil, nil
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			for _, open := range listeners {
+				_ = open.Close()
+			}
+			return nil, fmt.Errorf("listening on %s: %w; choose another with --web.listen-address", address, err)
+		}
+		listeners = append(listeners, l)
+	}
+	if len(listeners) > 0 {
+		a.addr = listeners[0].Addr().String()
+	}
+	return listeners, nil
+}
+
+// serve starts the web server. It ends by Stop; when it ends by itself, Failed tells.
+func (a *App) serve(listeners []net.Listener) {
+	server := &http.Server{
+		Handler: a.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelWarn),
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var err error
+		if listeners == nil {
+			err = toolkit.ListenAndServe(server, a.options.Web, a.options.Logger)
+		} else {
+			err = toolkit.ServeMultiple(listeners, server, a.options.Web, a.options.Logger)
+		}
+		if err != nil && !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("serving the web endpoints: %w", err)
+		}
+	}()
+	a.teardown.push("web server", func(ctx context.Context) error {
+		err := server.Shutdown(ctx)
+		if err != nil {
+			err = errors.Join(err, server.Close())
+		}
+		<-done
+		return err
+	})
+}
+
+func (a *App) handler() http.Handler {
+	return web.NewHandler(web.Options{
+		Results: a.store, Reload: a.Reload, Ready: a.ready.Load, Logger: a.options.Logger, Now: time.Now,
+		Metrics: promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelError), EnableOpenMetrics: true}),
+	})
+}

@@ -1,0 +1,115 @@
+// Answers: what came back from a call, or how far it got, in the one shape that the error tables look at.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package awsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// answer is the end of one call that did not succeed.
+type answer struct {
+	sighting
+	status    int    // 0: nothing came back
+	code      string // AWS's own; "" when what answered did not speak as AWS does
+	message   string
+	requestID string
+	err       error
+}
+
+func answerOf(err error, last sighting) answer {
+	a := answer{sighting: last, err: err}
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) && response.Response != nil && response.Response.Response != nil {
+		a.status = response.HTTPStatusCode()
+	}
+	if request, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		a.requestID = request.ServiceRequestID()
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorCode() != "UnknownError" { // the SDK's name for an error body without a code
+		a.code, a.message = strings.TrimSpace(api.ErrorCode()), api.ErrorMessage()
+	}
+	if a.code == "" && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		a.status = 0 // an answer that broke off is none
+	}
+	return a
+}
+
+// sent reports whether the call got as far as the transport.
+func (a answer) sent() bool { return a.phase != "" }
+
+// throttled reports whether AWS refused for the rate alone. STS does so with HTTP 400 and Throttling.
+func (a answer) throttled() bool {
+	_, known := retry.DefaultThrottleErrorCodes[a.code]
+	return known || a.status == 429
+}
+
+// text is what came back, for people: "403 AccessDenied: …".
+func (a answer) text() string {
+	switch {
+	case a.status == 0:
+		return a.silence()
+	case a.code == "":
+		return fmt.Sprintf("HTTP %d without an AWS error", a.status)
+	case a.message == "":
+		return fmt.Sprintf("%d %s", a.status, a.code)
+	}
+	return fmt.Sprintf("%d %s: %s", a.status, a.code, a.message)
+}
+
+// silence says how far a call without an answer got, and what ended it.
+func (a answer) silence() string {
+	cause := a.err
+	if request, ok := errors.AsType[*url.Error](cause); ok { // what the SDK wraps around it repeats the URL and a status of 0
+		cause = request.Err
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return "no answer in time, while " + a.phase
+	}
+	return fmt.Sprintf("no answer, while %s: %v", a.phase, cause)
+}
+
+// facts are the names of what was asked and, where an answer had a date, the clock.
+func (s sighting) facts() chain.Facts {
+	facts := chain.Facts{}
+	switch s.service {
+	case "STS":
+		facts[chain.FactSTSHost] = s.host
+	case "":
+	default:
+		facts[chain.FactHost] = s.host
+	}
+	if s.measured {
+		facts[chain.FactClockSkew] = s.skew.Round(time.Second).String()
+	}
+	return facts
+}
+
+// facts are the remote's own words.
+func (a answer) facts() chain.Facts {
+	facts := a.sighting.facts()
+	if a.status == 0 {
+		facts[chain.FactAddress] = a.address
+		return facts
+	}
+	facts[chain.FactHTTPStatus] = fmt.Sprint(a.status)
+	facts[chain.FactErrorCode] = chain.Redact(a.code)
+	facts[chain.FactErrorMessage] = chain.Redact(a.message)
+	facts[chain.FactRequestID] = chain.Redact(a.requestID)
+	return facts
+}

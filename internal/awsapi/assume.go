@@ -1,0 +1,170 @@
+// Hops: every AssumeRoleWithWebIdentity and AssumeRole of an identity, for real, in order, one attempt each.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package awsapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// denyAll is the inline session policy of the last hop: the session still is who it is, and may do nothing in AWS. GetCallerIdentity needs no permission (STS API).
+const denyAll = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"*","Resource":"*"}]}`
+
+// defaultDuration is the shortest session that STS grants.
+const defaultDuration = 15 * time.Minute
+
+// hop is one role to become, with all that its call needs.
+type hop struct {
+	place        string // "1 of 2"
+	roleARN      string
+	web          *webIdentity // nil: AssumeRole
+	externalID   chain.Secret
+	externalFile string
+	duration     time.Duration
+	policy       *string
+}
+
+// plan lists the hops and reads the external ids. Only the last one carries the session policy.
+func (l *Login) plan() ([]hop, error) {
+	var hops []hop
+	if l.source.web != nil {
+		hops = append(hops, hop{roleARN: l.source.web.roleARN, web: l.source.web, duration: defaultDuration})
+	}
+	for _, h := range l.identity.Hops {
+		id, err := l.externalID(h.ExternalIDFile)
+		if err != nil {
+			return nil, err
+		}
+		next := hop{roleARN: h.RoleARN, externalID: id, externalFile: h.ExternalIDFile, duration: h.Duration}
+		if next.duration == 0 {
+			next.duration = defaultDuration
+		}
+		hops = append(hops, next)
+	}
+	for i := range hops {
+		hops[i].place = fmt.Sprintf("%d of %d", i+1, len(hops))
+	}
+	if len(hops) > 0 && l.identity.SessionPolicy == chain.SessionPolicyDenyAll {
+		hops[len(hops)-1].policy = aws.String(denyAll)
+	}
+	return hops, nil
+}
+
+// Assume walks every hop. With reuse_session an earlier session of the identity in this region may serve instead, and its facts say so; the source was opened
+// all the same. Errors are *chain.Error of the step sts, or the context's own.
+func (l *Login) Assume(ctx context.Context) (*Session, error) {
+	if l.source.refused != nil {
+		return nil, l.source.refused
+	}
+	now := l.client.options.Now()
+	reuse := l.identity.ReuseSession > 0 && len(l.hops) > 0
+	key := fmt.Sprintf("%s %+v", l.region, l.identity)
+	if reuse {
+		if session, ok := l.client.sessions.get(key, now); ok {
+			return session.reusedAt(now), nil
+		}
+	}
+	session, err := l.walk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if reuse {
+		l.client.sessions.put(key, session, now, l.identity.ReuseSession)
+	}
+	return session, nil
+}
+
+func (l *Login) walk(ctx context.Context) (*Session, error) {
+	session := &Session{client: l.client, region: l.region, credentials: l.source.credentials, source: true, began: l.client.options.Now()}
+	if err := l.checkPartitions(); err != nil {
+		return nil, err
+	}
+	for _, h := range l.hops {
+		granted, seen, err := l.take(ctx, h, session.credentials)
+		facts := l.facts(h).Merge(seen.facts())
+		if err != nil {
+			call := stsCall{operation: h.operation(), doing: fmt.Sprintf("assuming %s (hop %s)", h.roleARN, h.place), facts: facts}
+			return nil, l.client.refine(ctx, session, l.client.stsError(ctx, call, answerOf(err, seen)))
+		}
+		if granted == nil || aws.ToString(granted.AccessKeyId) == "" {
+			return nil, chain.Fail(chain.StepSTS, chain.ReasonSTSError, fmt.Sprintf("assuming %s (hop %s): STS answered without credentials", h.roleARN, h.place), facts, nil)
+		}
+		session.source, session.facts = false, facts
+		session.credentials = aws.Credentials{
+			AccessKeyID: aws.ToString(granted.AccessKeyId), SecretAccessKey: aws.ToString(granted.SecretAccessKey), SessionToken: aws.ToString(granted.SessionToken),
+			CanExpire: true, Expires: aws.ToTime(granted.Expiration),
+		}
+	}
+	return session, nil
+}
+
+// checkPartitions is done before any call: a role of another partition is known to be out of reach, since no STS of this partition can name it.
+func (l *Login) checkPartitions() error {
+	partition, _ := regionPartition(l.region)
+	for _, h := range l.hops {
+		if of := chain.PartitionOf(h.roleARN); of != "" && of != partition {
+			return chain.Fail(chain.StepSTS, chain.ReasonSTSWrongPartition, fmt.Sprintf("assuming %s (hop %s): the role is of the partition %s, and the STS of region %s is of %s",
+				h.roleARN, h.place, of, l.region, partition), l.facts(h), nil)
+		}
+	}
+	return nil
+}
+
+// take makes the one call of a hop.
+func (l *Login) take(ctx context.Context, h hop, from aws.Credentials) (*types.Credentials, sighting, error) {
+	seen := l.client.observe()
+	seconds := aws.Int32(int32(h.duration.Seconds()))
+	if h.web != nil {
+		out, err := l.client.sts(l.region, aws.AnonymousCredentials{}, seen).AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
+			RoleArn: aws.String(h.roleARN), RoleSessionName: aws.String(l.sessionName()), WebIdentityToken: aws.String(h.web.token.Reveal()), DurationSeconds: seconds, Policy: h.policy,
+		})
+		if err != nil {
+			return nil, seen.seen(), err
+		}
+		return out.Credentials, seen.seen(), nil
+	}
+	in := &sts.AssumeRoleInput{RoleArn: aws.String(h.roleARN), RoleSessionName: aws.String(l.sessionName()), DurationSeconds: seconds, Policy: h.policy}
+	if h.externalFile != "" {
+		in.ExternalId = aws.String(h.externalID.Reveal())
+	}
+	out, err := l.client.sts(l.region, credentials.StaticCredentialsProvider{Value: from}, seen).AssumeRole(ctx, in)
+	if err != nil {
+		return nil, seen.seen(), err
+	}
+	return out.Credentials, seen.seen(), nil
+}
+
+func (h hop) operation() string {
+	if h.web != nil {
+		return opWebIdentity
+	}
+	return opAssumeRole
+}
+
+func (l *Login) facts(h hop) chain.Facts {
+	facts := chain.Facts{chain.FactHop: h.place, chain.FactRoleARN: h.roleARN, chain.FactRoleName: roleName(h.roleARN), chain.FactRegion: l.region}
+	if h.externalFile != "" {
+		facts[chain.FactExternalID] = "sent, from " + h.externalFile
+	}
+	return facts
+}
+
+// roleName is what the IAM commands call a role: its ARN's last part, without the path.
+func roleName(arn string) string {
+	_, resource, ok := strings.Cut(arn, ":role/")
+	if !ok {
+		return ""
+	}
+	return resource[strings.LastIndex(resource, "/")+1:]
+}

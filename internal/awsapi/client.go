@@ -1,0 +1,126 @@
+// The client: its options, the SDK configuration that every call shares, and the service clients made from it.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package awsapi is the AWS SDK behind the exporter's own types: credential sources, role hops, tokens and the observer's reads. Errors of the remote leave it as *chain.Error.
+package awsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
+)
+
+// Options are what a Client needs. The functions are called from many goroutines.
+type Options struct {
+	// ObserveRequest is told of every call: the service (sts, eks, …), the operation, and what came back: "ok", AWS's own error code, "http_503" for an answer
+	// without one, or "timeout", "canceled" and "none" when there was no answer.
+	ObserveRequest func(service, operation, code string)
+	// ObserveSkew is told of every Date header. A positive skew: the local clock is ahead. The peer is service.region.
+	ObserveSkew func(peer string, skew time.Duration)
+	// ObserveWait is told how long each EKS read waited for its turn in the read budget.
+	ObserveWait func(wait time.Duration)
+	// Now is the local clock.
+	Now func() time.Time
+	// EKSReadsPerSecond is the budget of EKS reads, per account and region.
+	EKSReadsPerSecond float64
+}
+
+// DefaultOptions returns options that observe nothing and read the EKS API once a second.
+func DefaultOptions() Options {
+	return Options{
+		ObserveRequest:    func(string, string, string) {},
+		ObserveSkew:       func(string, time.Duration) {},
+		ObserveWait:       func(time.Duration) {},
+		Now:               time.Now,
+		EKSReadsPerSecond: 1,
+	}
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.ObserveRequest == nil:
+		return errors.New("awsapi: Options.ObserveRequest is not set")
+	case o.ObserveSkew == nil:
+		return errors.New("awsapi: Options.ObserveSkew is not set")
+	case o.ObserveWait == nil:
+		return errors.New("awsapi: Options.ObserveWait is not set")
+	case o.Now == nil:
+		return errors.New("awsapi: Options.Now is not set")
+	case !(o.EKSReadsPerSecond > 0):
+		return fmt.Errorf("awsapi: Options.EKSReadsPerSecond is %g, must be above 0", o.EKSReadsPerSecond)
+	}
+	return nil
+}
+
+// Client calls AWS. Safe for concurrent use. It keeps no credentials, but for the sessions of the observers and those of identities with reuse_session.
+type Client struct {
+	options  Options
+	base     aws.Config // transport and endpoints; no credentials and no region
+	replays  *http.Client
+	sessions *sessionStore
+	budgets  *budgets
+}
+
+// New reads the SDK's own configuration once: endpoints (AWS_ENDPOINT_URL_STS, _EKS), AWS_CA_BUNDLE, the proxy, FIPS and dual-stack settings. Its errors are the SDK's: a
+// CA bundle that holds no certificate, an AWS_PROFILE that does not exist. Credentials, token files and external ids are read at every run.
+func New(ctx context.Context, options Options) (*Client, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	base, err := config.LoadDefaultConfig(ctx, append(sdkOptions(),
+		config.WithHTTPClient(newHTTPClient()), config.WithCredentialsProvider(aws.AnonymousCredentials{}))...)
+	if err != nil {
+		return nil, fmt.Errorf("awsapi: reading the AWS SDK's configuration: %w", err)
+	}
+	client, ok := base.HTTPClient.(*awshttp.BuildableClient)
+	if !ok {
+		return nil, fmt.Errorf("awsapi: reading the AWS SDK's configuration: its HTTP client is a %T", base.HTTPClient)
+	}
+	return &Client{
+		options: options, base: base, sessions: newSessionStore(), budgets: newBudgets(options),
+		replays: &http.Client{
+			Transport:     client.GetTransport(),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// newHTTPClient makes a client whose every call opens its own connection. A pooled one that died unseen would let a POST, which the transport may not send twice, end as an STS
+// that cannot be reached.
+func newHTTPClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })
+}
+
+// sdkOptions make the SDK show what happened: no retry hides a failure, and no correction from an earlier answer hides a wrong clock. Its own log lines would go to
+// stderr, past the exporter's log.
+func sdkOptions() []func(*config.LoadOptions) error {
+	return []func(*config.LoadOptions) error{
+		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }),
+		config.WithDisableClockSkewCorrection(aws.Bool(true)),
+		config.WithLogger(logging.Nop{}),
+	}
+}
+
+func (c *Client) sts(region string, credentials aws.CredentialsProvider, seen *observation) *sts.Client {
+	return sts.NewFromConfig(c.base, func(o *sts.Options) {
+		o.Region, o.Credentials = region, credentials
+		o.APIOptions = append(o.APIOptions, seen.attach)
+	})
+}
+
+func (c *Client) eks(region string, credentials aws.CredentialsProvider, seen *observation) *eks.Client {
+	return eks.NewFromConfig(c.base, func(o *eks.Options) {
+		o.Region, o.Credentials = region, credentials
+		o.APIOptions = append(o.APIOptions, seen.attach)
+	})
+}

@@ -1,0 +1,102 @@
+// Config is what one YAML file says, after every check; its targets are ready to be probed.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package config reads the configuration file strictly: an unknown key, a dangling reference or a malformed value is a Problem with its position, and all problems come in one go.
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// Config is a validated configuration. It is never changed after Parse returned it.
+type Config struct {
+	Access       []chain.Target            // sorted by name
+	Identities   map[string]chain.Identity // by name
+	Clusters     map[string]chain.Cluster  // by name
+	Probe        Probe
+	AWSAPIBudget AWSAPIBudget
+}
+
+// Probe holds the defaults of every target's schedule.
+type Probe struct {
+	Interval time.Duration // between two slots of a target; default 15s
+	Timeout  time.Duration // of one run, at most Interval; default 10s
+}
+
+// AWSAPIBudget limits reads of AWS APIs, per account and region.
+type AWSAPIBudget struct {
+	EKSReadsPerSecond float64 // default 1
+	ELBReadsPerSecond float64 // default 2
+}
+
+const maxSize = 1 << 20 // of a configuration file, in bytes
+
+// Load reads and parses a file. Mistakes in it come back as Problems, a file that cannot be read as an error of package os.
+func Load(path string) (*Config, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads the text of a configuration file. Every error is of type Problems.
+//
+// name is the file's name: it stands in the problems, and relative file names in the text start at its directory.
+func Parse(name string, data []byte) (*Config, error) {
+	d := newDecoder(name, data[:min(len(data), maxSize)])
+	var config *Config
+	if len(data) > maxSize {
+		d.report(place{}, fileTooLarge)
+	} else if root := d.document(); root != nil {
+		config = d.config(d.mapping(d.follow(root), "the configuration", slices.Concat(sections, unsupported)...))
+	}
+	if len(d.problems) > 0 {
+		d.problems.sort()
+		return nil, d.problems
+	}
+	return config, nil
+}
+
+var (
+	sections    = []string{"probe", "clusters", "identities", "access", "aws_api_budget"}
+	unsupported = []string{"target_groups", "query", "rules", "alertmanagers", "gates"}
+)
+
+func (d *decoder) config(root fields) *Config {
+	for _, section := range unsupported {
+		if root.has(section) {
+			d.report(root.atKey(section), unsupportedSection, section)
+		}
+	}
+	config := &Config{Probe: d.probe(root), AWSAPIBudget: d.apiBudget(root)}
+	identities := d.identities(root)
+	clusters := d.clusters(root, identities)
+	config.Access = d.access(root, config.Probe, identities, clusters)
+	config.Identities, config.Clusters = identities.values, clusters.values
+	slices.SortFunc(config.Access, func(a, b chain.Target) int { return strings.Compare(a.Name, b.Name) })
+	return config
+}
+
+func (d *decoder) apiBudget(root fields) AWSAPIBudget {
+	budget := AWSAPIBudget{EKSReadsPerSecond: 1, ELBReadsPerSecond: 2}
+	if root.has("aws_api_budget") {
+		f := d.mapping(root.values["aws_api_budget"], "aws_api_budget", "eks_reads_per_second", "elb_reads_per_second")
+		budget.EKSReadsPerSecond = f.rate("eks_reads_per_second", budget.EKSReadsPerSecond)
+		budget.ELBReadsPerSecond = f.rate("elb_reads_per_second", budget.ELBReadsPerSecond)
+	}
+	return budget
+}

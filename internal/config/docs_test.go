@@ -1,0 +1,67 @@
+// docs/configuration.md: its examples parse, and it names every key that the schema knows.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+func TestExamplesOfThePageParse(t *testing.T) {
+	const wantBlocks = 4
+	blocks := yamlBlock.FindAllStringSubmatch(readPage(t), -1)
+	if len(blocks) != wantBlocks {
+		t.Fatalf("the page has %d examples, want %d", len(blocks), wantBlocks)
+	}
+	for _, block := range blocks {
+		config, err := Parse(filepath.Join("testdata", "good", "x.yaml"), []byte(block[1]))
+		if err != nil {
+			t.Errorf("%s\n%s", block[1], err)
+			continue
+		}
+		if strings.Contains(block[1], "access:") && len(config.Access) == 0 {
+			t.Errorf("no target in\n%s", block[1])
+		}
+	}
+}
+
+func TestThePageNamesEveryKey(t *testing.T) {
+	page := readPage(t)
+	words := []string{
+		"interval", "timeout", "name", "region", "eks_name", "account_id", "observer", "endpoint", "ca_file", "labels", "source", "role_arn", "token_file", "profile",
+		"assume_role", "expect_principal", "session_policy", "reuse_session", "external_id_file", "duration", "cluster", "identity", "expect.username", "expect.groups",
+		"rbac.allow", "rbac.deny", "rbac.dry_run", "eks_reads_per_second", "elb_reads_per_second",
+	}
+	words = append(words, unsupported...)
+	for _, source := range chain.Sources {
+		words = append(words, string(source))
+	}
+	for _, word := range words {
+		if !strings.Contains(page, "`"+word+"`") {
+			t.Errorf("the page does not explain `%s`", word)
+		}
+	}
+	for _, section := range sections {
+		if !strings.Contains(page, "\n## "+section+"\n") {
+			t.Errorf("the page has no part on %s", section)
+		}
+	}
+}

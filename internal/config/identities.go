@@ -1,0 +1,118 @@
+// Section identities: a credential source, and the AssumeRole hops after it.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// Durations of an AssumeRole session (AWS STS API reference, AssumeRole: DurationSeconds; role chaining ends after an hour).
+const (
+	shortestSession = 15 * time.Minute
+	longestSession  = 12 * time.Hour
+	longestChained  = time.Hour
+)
+
+// supportedSources are the sources that this version signs in with.
+var supportedSources = []chain.Source{chain.SourceIRSA, chain.SourceProfile, chain.SourceEnvironment, chain.SourceDefault}
+
+// sourceKeys are the keys that only one source reads.
+var sourceKeys = []struct {
+	key    string
+	source chain.Source
+}{
+	{"role_arn", chain.SourceIRSA},
+	{"token_file", chain.SourceIRSA},
+	{"profile", chain.SourceProfile},
+}
+
+func (d *decoder) identities(root fields) *declared[chain.Identity] {
+	return declare(root, "identities", "identity", func(item *yaml.Node, i int) (fields, string, chain.Identity) {
+		f := d.mapping(item, fmt.Sprintf("identities[%d]", i),
+			"name", "source", "role_arn", "token_file", "profile", "assume_role", "expect_principal", "session_policy", "reuse_session", "labels")
+		identity := d.identity(f)
+		return f, identity.Name, identity
+	})
+}
+
+func (d *decoder) identity(f fields) chain.Identity {
+	f.require("name", "targets refer to the identity by its name")
+	f.require("source", "where the first credentials come from: "+sourceList())
+	identity := chain.Identity{
+		Name:            f.text("name"),
+		Source:          d.credentialSource(f),
+		RoleARN:         f.arn("role_arn", aRole),
+		TokenFile:       d.path(f.text("token_file")),
+		Profile:         f.text("profile"),
+		ExpectPrincipal: f.arn("expect_principal", aRoleOrUser),
+		SessionPolicy:   choice(f, "session_policy", []chain.SessionPolicy{chain.SessionPolicyDenyAll, chain.SessionPolicyNone}, chain.SessionPolicyDenyAll),
+		Labels:          d.labels(f),
+	}
+	for i, item := range f.list("assume_role") {
+		chained := i > 0 || identity.Source == chain.SourceIRSA // the web identity's role is the first
+		identity.Hops = append(identity.Hops, d.hop(item, i, chained))
+	}
+	identity.ReuseSession = d.reuseSession(f, identity.Hops)
+	return identity
+}
+
+// credentialSource reads the source, and checks that the other keys fit it.
+func (d *decoder) credentialSource(f fields) chain.Source {
+	source := choice(f, "source", chain.Sources, "")
+	switch {
+	case source == "":
+		return ""
+	case !slices.Contains(supportedSources, source):
+		d.report(f.at("source"), unsupportedSource, string(source), sourceList())
+		return source
+	case source == chain.SourceProfile:
+		f.require("profile", "the profile's name in the shared AWS configuration files")
+	}
+	for _, row := range sourceKeys {
+		if f.has(row.key) && source != row.source {
+			d.report(f.atKey(row.key), keyNeedsSource, row.key, string(source), row.key, string(row.source))
+		}
+	}
+	return source
+}
+
+func (d *decoder) hop(item *yaml.Node, i int, chained bool) chain.Hop {
+	f := d.mapping(item, fmt.Sprintf("assume_role[%d]", i), "role_arn", "external_id_file", "duration")
+	f.require("role_arn", "the role to assume, "+aRole.example)
+	hop := chain.Hop{RoleARN: f.arn("role_arn", aRole), ExternalIDFile: d.path(f.text("external_id_file"))}
+	hop.Duration, _ = f.duration("duration", shortestSession)
+	most := limit{longestSession, "STS grants a role session at most 12 hours"}
+	if chained {
+		most = limit{longestChained, "a role assumed with another role's session ends after an hour (role chaining)"}
+	}
+	if d.atLeast(f, "duration", hop.Duration, limit{shortestSession, "STS grants no shorter session"}) {
+		d.atMost(f, "duration", hop.Duration, most)
+	}
+	return hop
+}
+
+// reuseSession reads how long a session may serve; no longer than the last hop's session lives.
+func (d *decoder) reuseSession(f fields, hops []chain.Hop) time.Duration {
+	reuse, _ := f.duration("reuse_session", 0)
+	if len(hops) > 0 {
+		d.atMost(f, "reuse_session", reuse, limit{hops[len(hops)-1].Duration, "a session cannot serve longer than it lives: raise the duration of the last assume_role, or lower reuse_session"})
+	}
+	return reuse
+}
+
+func sourceList() string {
+	names := make([]string, len(supportedSources))
+	for i, source := range supportedSources {
+		names[i] = string(source)
+	}
+	return strings.Join(names, ", ")
+}

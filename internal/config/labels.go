@@ -1,0 +1,49 @@
+// Labels that the user puts on clusters and identities; both land on one info series per target.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"gopkg.in/yaml.v3"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// reservedLabels are the labels of the info series itself.
+var reservedLabels = []string{"cluster", "identity"}
+
+func (d *decoder) labels(f fields) map[string]string {
+	n := f.values["labels"]
+	if n == nil || !d.want(n, "labels", yaml.MappingNode) {
+		return nil
+	}
+	labels := map[string]string{}
+	for _, e := range d.entries(n, 0) {
+		switch at := d.at(e.key); {
+		case isSecretKey(e.name):
+			d.report(at, secretKey, e.name, "labels are published on /metrics")
+		case !model.LegacyValidation.IsValidLabelName(e.name):
+			d.report(at, badLabelName, e.name)
+		case slices.Contains(reservedLabels, e.name) || strings.HasPrefix(e.name, model.ReservedLabelPrefix):
+			d.report(at, reservedLabel, e.name)
+		default:
+			labels[e.name] = d.text(e.value, "label "+e.name)
+		}
+	}
+	return labels
+}
+
+// checkLabels reports a label that a cluster and an identity of one target set to different values.
+func (d *decoder) checkLabels(at place, identity chain.Identity, cluster chain.Cluster) {
+	for _, name := range slices.Sorted(maps.Keys(cluster.Labels)) {
+		if value, both := identity.Labels[name]; both && value != cluster.Labels[name] {
+			d.report(at, labelConflict, name, cluster.Labels[name], cluster.Name, value, identity.Name)
+		}
+	}
+}

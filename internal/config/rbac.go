@@ -1,0 +1,93 @@
+// The rbac part of an access target: what must be allowed, what must be denied, and writes to try without effect.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+func (d *decoder) rbac(f fields) (allow, deny []chain.Rule, dryRun []chain.DryRun) {
+	n := f.values["rbac"]
+	if n == nil {
+		return nil, nil, nil
+	}
+	rbac := d.mapping(n, "rbac", "allow", "deny", "dry_run")
+	allow, allowed := d.rules(rbac, "allow", nil)
+	deny, _ = d.rules(rbac, "deny", allowed)
+	for i, item := range rbac.list("dry_run") {
+		if write, ok := d.dryRun(item, i); ok {
+			dryRun = append(dryRun, write)
+		}
+	}
+	return allow, deny, dryRun
+}
+
+// rules reads a list of rules, none of them twice and none that is allowed already; places are where each was found.
+func (d *decoder) rules(f fields, key string, allowed map[chain.Rule]place) (rules []chain.Rule, places map[chain.Rule]place) {
+	places = map[chain.Rule]place{}
+	for i, item := range f.list(key) {
+		rule, ok := d.rule(item, fmt.Sprintf("%s[%d]", key, i))
+		if !ok {
+			continue
+		}
+		at := d.at(item)
+		if earlier, twice := places[rule]; twice {
+			d.report(at, listedTwice, key, rule.String(), earlier.line, earlier.column)
+			continue
+		}
+		if earlier, both := allowed[rule]; both {
+			d.report(at, allowedAndDenied, rule.String(), earlier.line, earlier.column)
+		}
+		places[rule] = at
+		rules = append(rules, rule)
+	}
+	return rules, places
+}
+
+// rule reads one rule expression; a mistake is shown at its word.
+func (d *decoder) rule(n *yaml.Node, what string) (chain.Rule, bool) {
+	text := d.text(n, what)
+	if text == "" {
+		return chain.Rule{}, false
+	}
+	rule, err := chain.ParseRule(text)
+	if wrong, ok := errors.AsType[*chain.RuleError](err); ok {
+		d.report(d.within(n, wrong.Offset), badRule, wrong.Text, wrong.Hint)
+	}
+	return rule, err == nil
+}
+
+// dryRunVerbs are the verbs that write one object.
+var dryRunVerbs = []string{"create", "update", "patch", "delete"}
+
+// dryRun reads a rule that writes, or the name of a manifest.
+func (d *decoder) dryRun(n *yaml.Node, i int) (chain.DryRun, bool) {
+	what := fmt.Sprintf("dry_run[%d]", i)
+	if n.Kind == yaml.MappingNode {
+		f := d.mapping(n, what, "manifest_file")
+		f.require("manifest_file", "the file of one Kubernetes object; or write a rule such as \"create configmaps in shop\"")
+		name, data := d.readFile(f, "manifest_file")
+		return chain.DryRun{ManifestFile: name}, data != nil
+	}
+	rule, ok := d.rule(n, what)
+	switch {
+	case !ok:
+	case !slices.Contains(dryRunVerbs, rule.Verb):
+		d.report(d.at(n), dryRunVerb, rule.Verb)
+	case rule.Resource == "*" || rule.Group == "*":
+		d.report(d.at(n), dryRunObject, "a write", "one resource", "name the resource instead of *")
+	case rule.Verb != "create" && rule.Name == "":
+		d.report(d.at(n), dryRunObject, rule.Verb, "the name of an object", fmt.Sprintf("write %s %s NAME", rule.Verb, rule.Resource))
+	default:
+		return chain.DryRun{Rule: rule}, true
+	}
+	return chain.DryRun{}, false
+}

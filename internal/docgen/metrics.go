@@ -1,0 +1,73 @@
+// The page metrics.md: every family of /metrics, with its type, labels, stability and meaning.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
+)
+
+const metricsIntro = `# Metrics
+
+What /metrics serves. Every counter exists at 0 before its first event, and every label but those of AWS requests has a closed set of values: steps, results and reasons are those of
+[reasons.md](reasons.md).
+
+These sums hold at every scrape:
+
+- ` + "`eks_access_probes_total`" + ` adds up over its results to ` + "`eks_access_slots_total`" + `.
+- ` + "`eks_access_failures_total`" + ` adds up over its steps to ` + "`eks_access_probes_total{result=\"failure\"}`" + `.
+- ` + "`eks_access_failure_reasons_total`" + ` adds up by cluster to ` + "`eks_access_failures_total`" + `, and ` + "`eks_access_unknown_reasons_total`" + ` to ` + "`eks_access_probes_total{result=\"unknown\"}`" + `. When a target is removed, its series vanish
+  but its share stays in the counts of its cluster: a counter never falls.
+
+A target costs 14 series while it is good (13 beside the info series), 15 while it fails, 13 while it is unknown. Reasons are counted by cluster; which target fails why right now is ` + "`eks_access_failing`" + `.
+When the last target of a cluster is removed, the cluster's series vanish.
+
+Histograms are native, and have classic buckets beside. Stable families change their name, labels or meaning in a major version only; evolving ones may change in any, with a line in the changelog.
+
+The labels that are configured on a cluster or an identity are on ` + "`eks_access_target_info`" + ` alone. To use them, join:
+
+` + "```promql" + `
+sum by (team) (
+  increase(eks_access_probes_total{result="failure"}[1h])
+  * on (cluster, identity) group_left (team) eks_access_target_info
+)
+` + "```" + `
+`
+
+func metricsPage() string {
+	var b strings.Builder
+	b.WriteString(generated + metricsIntro)
+	sections := []struct{ title, prefix string }{{"Access", "eks_access_"}, {"The exporter itself", "eks_slo_exporter_"}}
+	for _, section := range sections {
+		fmt.Fprintf(&b, "\n## %s\n\n| family | type | labels | stability | meaning |\n|---|---|---|---|---|\n", section.title)
+		for _, f := range metrics.Families() {
+			if strings.HasPrefix(f.Name, section.prefix) {
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Name, f.Type, labelCell(f.Labels), f.Stability, f.Help+bucketText(f.Buckets))
+			}
+		}
+	}
+	return b.String()
+}
+
+func labelCell(labels []string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(labels, "`, `") + "`"
+}
+
+func bucketText(buckets []float64) string {
+	if len(buckets) == 0 {
+		return ""
+	}
+	var list []string
+	for _, b := range buckets {
+		list = append(list, strconv.FormatFloat(b, 'g', -1, 64))
+	}
+	return " Classic buckets: " + strings.Join(list, ", ") + "."
+}

@@ -1,0 +1,182 @@
+// Errors of the connection become reasons of the step endpoint here, and nowhere else: by the phase that was open, then by the type of the error.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// verdict is what an error of one phase means. Without a reason the error is the prober's own trouble.
+type verdict struct {
+	reason chain.Reason
+	detail string
+	facts  chain.Facts
+}
+
+func notConfigured(detail string, facts chain.Facts) *chain.Error {
+	return chain.Fail(chain.StepEndpoint, chain.ReasonEndpointNotConfigured, detail, facts, nil)
+}
+
+// connectionError turns the error of an exchange that brought no whole answer into a reason, by this table:
+//
+//	context cancelled           → the context's error: our own doing is nobody's failure
+//	no phase began              → the context's error when it had ended, else unknown
+//	deadline                    → the reason of the open phase for silence
+//	any other error             → the reason of the open phase for that type of error
+func (c *Conn) connectionError(ctx context.Context, trace *trace, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) || (ctx.Err() != nil && trace.phase == phaseNone) {
+		return ctx.Err()
+	}
+	late := ctx.Err() != nil
+	if late {
+		err = errors.Join(ctx.Err(), err) // the transport returns the deadline's cause instead
+	}
+	var network net.Error
+	late = late || (errors.As(err, &network) && network.Timeout())
+	var v verdict
+	switch trace.phase {
+	case phaseNone:
+		return chain.Unsure(chain.ReasonReadFailed, "making the request: "+plainText(err), nil, err)
+	case phaseDNS, phaseTCP:
+		switch {
+		case c.proxy != nil:
+			v = verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s itself could not be reached, so nothing is known of the apiserver: %s", c.proxyName(), plainText(err))}
+		case trace.phase == phaseDNS:
+			v = c.dnsError(err, late)
+		default:
+			v = c.tcpError(err, late)
+		}
+	case phaseProxy:
+		v = c.proxyError(err, late)
+	case phaseTLS:
+		v = c.tlsError(err, late)
+	case phaseHTTP:
+		v = c.httpError(err, late)
+	}
+	if v.reason == "" {
+		return chain.Unsure(chain.ReasonReadFailed, v.detail, v.facts, err)
+	}
+	return chain.Fail(chain.StepEndpoint, v.reason, v.detail, v.facts, err)
+}
+
+func (c *Conn) dnsError(err error, late bool) verdict {
+	host := c.target.Hostname()
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return verdict{reason: chain.ReasonDNSNXDomain, detail: fmt.Sprintf("the resolver knows no address for the name %s", host)}
+	case late:
+		return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("no answer from the resolver for %s in time", host)}
+	}
+	return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("looking up %s: %s", host, plainText(err))}
+}
+
+// exhausted are the errors of connect(2) that mean that this machine could not try.
+var exhausted = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EPERM, syscall.EACCES}
+
+func (c *Conn) tcpError(err error, late bool) verdict {
+	where := c.target.Host
+	switch {
+	case late:
+		return verdict{reason: chain.ReasonTCPTimeout, detail: fmt.Sprintf("connecting to %s: no answer in time; packets are dropped on the way (security group, allow-list of the public endpoint, route)", where)}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("%s refused the connection: nothing listens there", where)}
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s; this came from the network (no route, or a firewall that says so), not from the apiserver", where, plainText(err))}
+	}
+	for _, own := range exhausted {
+		if errors.Is(err, own) {
+			return verdict{detail: fmt.Sprintf("this machine could not connect to %s: %s", where, plainText(err))}
+		}
+	}
+	return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s", where, plainText(err))}
+}
+
+func (c *Conn) proxyError(err error, late bool) verdict {
+	var refusal *tunnelRefusal
+	switch {
+	case errors.As(err, &refusal):
+		return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s answered CONNECT %s with %s; the apiserver was not reached", c.proxyName(), c.target.Host, chain.Redact(refusal.status))}
+	case late:
+		return verdict{reason: chain.ReasonTCPTimeout, detail: fmt.Sprintf("the proxy %s took the request for a tunnel to %s and did not answer in time", c.proxyName(), c.target.Host)}
+	}
+	return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s opened no tunnel to %s: %s", c.proxyName(), c.target.Host, plainText(err))}
+}
+
+func (c *Conn) tlsError(err error, late bool) verdict {
+	var (
+		shown     []*x509.Certificate
+		broken    *tls.CertificateVerificationError
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+		name      x509.HostnameError
+		facts     chain.Facts
+	)
+	if errors.As(err, &broken) && len(broken.UnverifiedCertificates) > 0 {
+		shown = broken.UnverifiedCertificates
+		facts = certificateFacts(shown[0])
+	}
+	now := c.dialer.options.Now()
+	switch {
+	case errors.As(err, &authority):
+		return verdict{chain.ReasonTLSCAMismatch, fmt.Sprintf("the certificate of %s was issued by %q and does not chain to the cluster's certificate authority", c.target.Host, facts[chain.FactTLSIssuer]), facts}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		what := "the certificate of " + c.target.Host
+		if invalid.Cert.IsCA {
+			what = fmt.Sprintf("the certificate authority %q, which signed the certificate of %s,", chain.Redact(invalid.Cert.Subject.String()), c.target.Host)
+		}
+		return verdict{chain.ReasonTLSExpired, outOfTime(what, invalid.Cert, now), facts}
+	case errors.As(err, &name):
+		whose := "it is not signed by the cluster's certificate authority either, so this may be another server"
+		if c.roots.signed(shown, now) {
+			whose = "it is signed by the cluster's certificate authority"
+		}
+		return verdict{chain.ReasonTLSNameMismatch, fmt.Sprintf("the certificate that %s showed is not for this name (%s); %s", c.target.Host, plainText(name), whose), facts}
+	case late:
+		return verdict{chain.ReasonTLSFailure, fmt.Sprintf("%s took the connection and did not finish the TLS handshake in time", c.target.Host), facts}
+	case errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, http.ErrSchemeMismatch):
+		return verdict{chain.ReasonTLSFailure, c.target.Host + " does not speak TLS", facts}
+	}
+	return verdict{chain.ReasonTLSFailure, fmt.Sprintf("the TLS handshake with %s broke: %s", c.target.Host, plainText(err)), facts}
+}
+
+// outOfTime tells by which clock: a broken handshake brings no Date header, so the local clock is unchecked here.
+func outOfTime(what string, certificate *x509.Certificate, now time.Time) string {
+	state, at := "ended at", certificate.NotAfter
+	if now.Before(certificate.NotBefore) {
+		state, at = "is not valid before", certificate.NotBefore
+	}
+	return fmt.Sprintf("%s %s %s, by the local clock (%s), which this server could not confirm: if the clock is off, the certificate may be good",
+		what, state, at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+}
+
+func (c *Conn) httpError(err error, late bool) verdict {
+	switch {
+	case late:
+		return verdict{reason: chain.ReasonHTTPTimeout, detail: c.target.Host + " gave no whole answer in time; TLS was up"}
+	case errors.Is(err, errTooLarge):
+		return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s: %v, which no apiserver sends here", c.target.Host, errTooLarge)}
+	}
+	return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s took the request and gave no whole answer: %s", c.target.Host, plainText(err))}
+}
+
+// plainText is an error's text without net/http's "Get URL" in front.
+func plainText(err error) string {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	return chain.Redact(err.Error())
+}

@@ -1,0 +1,153 @@
+// The transport: one connection of its own per Conn, no kept TLS session, no redirect, answers read whole and bounded, and the clock compared with every Date header.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	maxBody    = 1 << 20 // bytes of an answer
+	maxHeaders = 64 << 10
+	userAgent  = "eks-slo-exporter"
+)
+
+// errTooLarge is returned for an answer whose body exceeds maxBody.
+var errTooLarge = errors.New("the answer is larger than 1 MiB")
+
+// tunnelRefusal is a proxy's answer to CONNECT, other than 200.
+type tunnelRefusal struct{ status string }
+
+// Error implements error.
+func (r *tunnelRefusal) Error() string { return "the proxy answered CONNECT with " + r.status }
+
+// open makes the transport and the clients on it; nothing is dialled.
+func (c *Conn) open() error {
+	dialer := &net.Dialer{Resolver: c.dialer.options.Resolver}
+	c.transport = &http.Transport{
+		Proxy:                  http.ProxyURL(c.proxy),
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{RootCAs: c.roots.pool, Time: c.dialer.options.Now, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: maxHeaders,
+		DisableCompression:     true,
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
+			if response.StatusCode != http.StatusOK {
+				return &tunnelRefusal{response.Status}
+			}
+			return nil
+		},
+	}
+	if c.proxy != nil && c.proxy.Scheme == "https" {
+		c.transport.DialTLSContext = dialProxyTLS(dialer)
+	}
+	c.client = &http.Client{
+		Transport:     &wire{conn: c, next: c.transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	client, err := rest.RESTClientForConfigAndClient(&rest.Config{
+		Host:           c.target.String(),
+		APIPath:        "/",
+		QPS:            -1, // the runner bounds the work
+		WarningHandler: rest.NoWarnings{},
+		ContentConfig: rest.ContentConfig{
+			GroupVersion:         &schema.GroupVersion{},
+			NegotiatedSerializer: scheme.Codecs.WithoutConversion(),
+			ContentType:          "application/json",
+		},
+	}, c.client)
+	c.rest = client
+	return err
+}
+
+// dialProxyTLS connects to an https proxy. Its certificate is for the system's roots to judge, not for the cluster's. The result hides that it is TLS, since the handshake
+// with the apiserver is the one to be traced.
+func dialProxyTLS(dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, fmt.Errorf("reading the proxy's address %q: %w", address, err)
+		}
+		raw, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secure := tls.Client(raw, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12})
+		if err := secure.HandshakeContext(ctx); err != nil {
+			raw.Close()
+			return nil, err
+		}
+		return struct{ net.Conn }{secure}, nil
+	}
+}
+
+// answer is a whole HTTP answer. A zero status means that none came.
+type answer struct {
+	status int
+	http2  bool
+	body   []byte
+	date   time.Time     // the Date header; zero when there was none
+	skew   time.Duration // by that Date, to about a second; positive: the local clock is ahead
+}
+
+type answerKey struct{}
+
+// withAnswer makes the wire write the answer of requests with this context to where.
+func withAnswer(ctx context.Context, where *answer) context.Context {
+	return context.WithValue(ctx, answerKey{}, where)
+}
+
+// wire reads every answer whole, so that a slow, cut or endless body is an error of the exchange and never half an answer.
+type wire struct {
+	conn *Conn
+	next http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Set("User-Agent", userAgent)
+	options := w.conn.dialer.options
+	sent := options.Now()
+	response, err := w.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	received := options.Now()
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the body of the %d answer: %w", response.StatusCode, err)
+	case request.Context().Err() != nil: // a server may end its answer because we hung up
+		return nil, request.Context().Err()
+	case len(body) > maxBody:
+		return nil, errTooLarge
+	}
+	got := answer{status: response.StatusCode, http2: response.ProtoMajor == 2, body: body}
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		middle := sent.Add(received.Sub(sent) / 2)
+		got.date, got.skew = date, middle.Sub(date.Add(time.Second/2)) // Date has whole seconds, cut off
+		options.ObserveSkew(w.conn.peer, got.skew)
+	}
+	if where, ok := request.Context().Value(answerKey{}).(*answer); ok {
+		*where = got
+	}
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return response, nil
+}

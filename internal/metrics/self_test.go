@@ -1,0 +1,180 @@
+// Tests of the families table as a contract, and of the exporter's own families.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// contract lists every family as users rely on it: changing a line is a breaking change.
+var contract = []string{
+	"counter eks_access_slots_total{cluster,identity} stable",
+	"counter eks_access_probes_total{cluster,identity,result} stable",
+	"counter eks_access_failures_total{cluster,identity,step} stable",
+	"counter eks_access_failure_reasons_total{cluster,step,reason} stable",
+	"counter eks_access_unknown_reasons_total{cluster,reason} stable",
+	"counter eks_access_step_results_total{cluster,step,result} stable",
+	"gauge eks_access_failing{cluster,identity,step,reason} stable",
+	"gauge eks_access_up{cluster,identity} stable",
+	"histogram eks_access_step_duration_seconds{cluster,step} stable",
+	"histogram eks_access_chain_duration_seconds{cluster} stable",
+	"gauge eks_access_last_probe_timestamp_seconds{cluster,identity} stable",
+	"gauge eks_access_last_success_timestamp_seconds{cluster,identity} stable",
+	"gauge eks_access_clock_skew_seconds{peer} stable",
+	"gauge eks_access_credentials_expiry_timestamp_seconds{identity} stable",
+	"gauge eks_access_target_info{cluster,identity} stable",
+	"gauge eks_slo_exporter_build_info{branch,goarch,goos,goversion,revision,tags,version} stable",
+	"gauge eks_slo_exporter_config_last_reload_successful{} stable",
+	"gauge eks_slo_exporter_config_last_reload_success_timestamp_seconds{} stable",
+	"gauge eks_slo_exporter_probes_in_flight{} evolving",
+	"histogram eks_slo_exporter_probe_lateness_seconds{} evolving",
+	"counter eks_slo_exporter_probe_overruns_total{} evolving",
+	"counter eks_slo_exporter_aws_requests_total{service,operation,code} evolving",
+	"histogram eks_slo_exporter_aws_budget_wait_seconds{} evolving",
+}
+
+// busy has a series in every family.
+func busy(t *testing.T) (m *Metrics, names []string, lint func() []string) {
+	ci := target("prod", "ci")
+	m, registry := newMetrics(t, ci)
+	m.Record(run(ci, success))
+	m.Record(run(ci, denied))
+	m.ObserveSkew("sts.eu-west-1", time.Second)
+	m.CredentialsExpiry("ci", epoch)
+	gathered, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range gathered {
+		labels := []string{}
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName())
+		}
+		slices.Sort(labels)
+		names = append(names, fmt.Sprintf("%s %s{%s}", strings.ToLower(f.GetType().String()), f.GetName(), strings.Join(labels, ",")))
+	}
+	return m, names, func() (problems []string) {
+		found, err := testutil.GatherAndLint(registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			problems = append(problems, p.Metric+": "+p.Text)
+		}
+		return problems
+	}
+}
+
+func TestTableIsTheContract(t *testing.T) {
+	var table, rows []string
+	for _, f := range Families() {
+		table = append(table, fmt.Sprintf("%s %s{%s} %s", f.Type, f.Name, strings.Join(f.Labels, ","), f.Stability))
+		labels := slices.Sorted(slices.Values(f.Labels))
+		rows = append(rows, fmt.Sprintf("%s %s{%s}", f.Type, f.Name, strings.Join(labels, ",")))
+		if (f.Buckets != nil) != (f.Type == Histogram) || !slices.IsSorted(f.Buckets) {
+			t.Errorf("%s has buckets %v", f.Name, f.Buckets)
+		}
+	}
+	if diff := cmp.Diff(contract, table); diff != "" {
+		t.Error(diff)
+	}
+	_, served, _ := busy(t)
+	slices.Sort(rows)
+	slices.Sort(served)
+	if diff := cmp.Diff(rows, served); diff != "" {
+		t.Errorf("the table is not what is served: %s", diff)
+	}
+}
+
+// lintExceptions are contract names that promlint dislikes, each with the reason why it stays. There are none.
+var lintExceptions = []string{}
+
+func TestLint(t *testing.T) {
+	_, _, lint := busy(t)
+	if problems := lint(); !slices.Equal(problems, lintExceptions) {
+		t.Errorf("got %q, want %q", problems, lintExceptions)
+	}
+}
+
+func TestSelf(t *testing.T) {
+	m, registry := newMetrics(t)
+	const names = "eks_slo_exporter_config_last_reload_success"
+	step := func(want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, lines(t, registry, names)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	step(names+"_timestamp_seconds{} 0", names+"ful{} 0")
+	m.ReloadSucceeded(epoch.Add(1500 * time.Millisecond))
+	step(names+"_timestamp_seconds{} 1.7500000015e+09", names+"ful{} 1")
+	m.ReloadFailed()
+	step(names+"_timestamp_seconds{} 1.7500000015e+09", names+"ful{} 0")
+
+	m.InFlight(1)
+	m.InFlight(1)
+	m.InFlight(-1)
+	m.Overrun()
+	want := []string{"eks_slo_exporter_probe_overruns_total{} 1", "eks_slo_exporter_probes_in_flight{} 1"}
+	if diff := cmp.Diff(want, lines(t, registry, "eks_slo_exporter_probe_overruns", "eks_slo_exporter_probes")); diff != "" {
+		t.Error(diff)
+	}
+	if got := lines(t, registry, "eks_slo_exporter_build_info"); len(got) != 1 || !strings.Contains(got[0], `version="1.2.3"`) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestRequestsAreBounded(t *testing.T) {
+	m, registry := newMetrics(t)
+	for i := range 2 * requestLimit {
+		m.ObserveRequest("sts", "AssumeRole", fmt.Sprintf("Code%d", i))
+	}
+	m.ObserveRequest("sts", "AssumeRole", "ok") // known before: still counted as itself
+	got := lines(t, registry, "eks_slo_exporter_aws_requests_total")
+	if len(got) != requestLimit+1 {
+		t.Errorf("%d series, want %d", len(got), requestLimit+1)
+	}
+	for _, want := range []string{
+		fmt.Sprintf(`eks_slo_exporter_aws_requests_total{code="other",operation="AssumeRole",service="sts"} %d`, requestLimit+4),
+		`eks_slo_exporter_aws_requests_total{code="ok",operation="AssumeRole",service="sts"} 1`,
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("lacks %s", want)
+		}
+	}
+}
+
+// A gauge exists for what the targets need, and for nothing else.
+func TestPeersAndIdentities(t *testing.T) {
+	ci := target("prod", "ci")
+	ci.Observer = chain.Identity{Name: "reader"}
+	m, registry := newMetrics(t, ci)
+	for _, peer := range []string{"prod", "sts.eu-west-1", "eks.eu-west-1", "sts.us-east-1", "staging", "", "eu-west-1"} {
+		m.ObserveSkew(peer, -1500*time.Millisecond)
+	}
+	for _, identity := range []string{"ci", "reader", "stranger", ""} {
+		m.CredentialsExpiry(identity, epoch)
+	}
+	want := []string{
+		`eks_access_clock_skew_seconds{peer="eks.eu-west-1"} -1.5`, `eks_access_clock_skew_seconds{peer="prod"} -1.5`, `eks_access_clock_skew_seconds{peer="sts.eu-west-1"} -1.5`,
+		`eks_access_credentials_expiry_timestamp_seconds{identity="ci"} 1.75e+09`, `eks_access_credentials_expiry_timestamp_seconds{identity="reader"} 1.75e+09`,
+	}
+	if diff := cmp.Diff(want, lines(t, registry, "eks_access_clock_skew", "eks_access_credentials")); diff != "" {
+		t.Error(diff)
+	}
+	m.CredentialsExpiry("ci", time.Time{})
+	if diff := cmp.Diff(want[4:], lines(t, registry, "eks_access_credentials")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,188 @@
+// The runner walks a chain once: each step in its share of the time, then one verdict.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// Options are what a Prober needs.
+type Options struct {
+	Cloud      Cloud
+	Observer   Observer
+	APIServer  APIServer
+	ClusterTTL time.Duration    // how long DescribeCluster's answer serves before it is read again
+	Now        func() time.Time // the local clock
+}
+
+// DefaultOptions returns options without adapters.
+func DefaultOptions() Options {
+	return Options{ClusterTTL: 5 * time.Minute, Now: time.Now}
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Cloud == nil:
+		return errors.New("probes: Options.Cloud is not set")
+	case o.Observer == nil:
+		return errors.New("probes: Options.Observer is not set")
+	case o.APIServer == nil:
+		return errors.New("probes: Options.APIServer is not set")
+	case o.ClusterTTL <= 0:
+		return fmt.Errorf("probes: Options.ClusterTTL is %s, must be above 0", o.ClusterTTL)
+	case o.Now == nil:
+		return errors.New("probes: Options.Now is not set")
+	}
+	return nil
+}
+
+// Prober runs chains. Safe for concurrent use; runs share nothing but what is known of clusters.
+type Prober struct {
+	Options
+	clusters *clusterCache
+	controls *controls
+}
+
+// New makes a Prober.
+func New(options Options) (*Prober, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	return &Prober{
+		Options:  options,
+		clusters: newClusterCache(options.Observer, options.ClusterTTL, options.Now),
+		controls: newControls(options.Now),
+	}, nil
+}
+
+// step is one row of a chain's table.
+type step struct {
+	name chain.Step
+	// needs says whether what the step works on is there; after an unknown step it may not be.
+	needs func(*accessRun) bool
+	// run exercises the layer, in the step's share of the time. A *chain.Error may name an earlier step: then this one did not get to show anything.
+	run func(*accessRun, context.Context) (chain.Facts, error)
+	// explain looks for the cause of an error of run, in the time that the run has left. nil: the error says it all.
+	explain func(*accessRun, context.Context, error) (chain.Facts, error)
+	// verify looks at what the step brought to light; an error here blames an earlier step, and this one keeps its success. nil: nothing to verify.
+	verify func(*accessRun) error
+}
+
+// errNothingAsked is returned by a step that the target gives nothing to do: it is skipped, neither good nor bad.
+var errNothingAsked = errors.New("the target asks nothing of this step")
+
+// Run executes the target's chain once, for one slot. The only error is the context's own cancellation: then there is no event, and the run is dropped.
+func (p *Prober) Run(ctx context.Context, target chain.Target, slot time.Time) (chain.Run, error) {
+	started := p.Now()
+	run := chain.Run{ID: newRunID(started), Target: target, Slot: slot, Started: started}
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, target.Timeout, fmt.Errorf("the run's timeout of %s", target.Timeout))
+	defer cancel()
+	state := &accessRun{prober: p, target: target, id: run.ID}
+	defer state.close()
+	run.Steps = walk(ctx, accessSteps, state)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return chain.Run{}, fmt.Errorf("probing %s: %w", target.Name, context.Cause(ctx))
+	}
+	run.Duration = time.Since(began)
+	run.Verdict = chain.Settle(run.Steps)
+	run.Verdict.Fix = chain.Fix(run.Verdict.Step, run.Verdict.Reason, run.Facts())
+	return run, nil
+}
+
+// walk runs the steps in order. After a failure the rest is skipped; after an unknown the walk goes on for as long as the next step has what it needs.
+func walk(ctx context.Context, steps []step, state *accessRun) []chain.StepResult {
+	results := make([]chain.StepResult, len(steps))
+	for i, s := range steps {
+		results[i] = chain.StepResult{Step: s.name, Outcome: chain.OutcomeSkipped}
+	}
+	for i, s := range steps {
+		if ctx.Err() != nil && i > 0 && results[i-1].Outcome != chain.OutcomeSuccess || s.needs != nil && !s.needs(state) {
+			return results
+		}
+		err := perform(ctx, s, state, &results[i])
+		if errors.Is(err, errNothingAsked) {
+			continue
+		}
+		if err == nil && s.verify != nil {
+			err = s.verify(state)
+		}
+		if err == nil {
+			continue
+		}
+		if failed := blame(results, i, chain.AsError(err)); failed {
+			return results
+		}
+	}
+	return results
+}
+
+// perform runs one step, explains its error, and writes down what it showed.
+func perform(ctx context.Context, s step, state *accessRun, result *chain.StepResult) error {
+	began := time.Now()
+	facts, err := share(ctx, s, state)
+	if errors.Is(err, errNothingAsked) {
+		return err
+	}
+	if err != nil && s.explain != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		var found chain.Facts
+		found, err = s.explain(state, ctx, err)
+		facts = facts.Merge(found)
+	}
+	result.Duration, result.Facts = time.Since(began), redactFacts(facts)
+	if err == nil {
+		result.Outcome = chain.OutcomeSuccess
+	}
+	return err
+}
+
+// share runs a step in three quarters of the time that is left, so that a slow layer is blamed itself and starves neither the next one nor the explanation.
+func share(ctx context.Context, s step, state *accessRun) (chain.Facts, error) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return s.run(state, ctx)
+	}
+	limit := time.Until(deadline) * 3 / 4
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("step %s had %s", s.name, limit.Round(time.Millisecond)))
+	defer cancel()
+	return s.run(state, ctx)
+}
+
+// blame writes an error into the step it belongs to, and reports whether that ends the walk. The steps between keep what they showed.
+func blame(results []chain.StepResult, place int, e *chain.Error) (failed bool) {
+	at := place
+	for i := range results[:place] {
+		if results[i].Step == e.Step {
+			at = i
+		}
+	}
+	r := &results[at]
+	r.Outcome, r.Reason, r.Detail = e.Outcome, e.Reason, chain.Redact(e.Detail)
+	r.Facts = r.Facts.Merge(redactFacts(e.Facts))
+	return e.Outcome == chain.OutcomeFailure
+}
+
+func redactFacts(facts chain.Facts) chain.Facts {
+	clean := chain.Facts{}
+	for k, v := range facts {
+		clean[k] = chain.Redact(v)
+	}
+	return clean.Merge()
+}
+
+// newRunID returns an id that sorts by time, fits into a role session name and is unique among replicas.
+func newRunID(now time.Time) string {
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails since Go 1.24
+	return strconv.FormatInt(now.Unix(), 36) + "-" + hex.EncodeToString(random[:])
+}
