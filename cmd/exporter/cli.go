@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/promslog"
@@ -53,6 +54,9 @@ func newCLI(stdout, stderr io.Writer) *cli {
 		c.refused = c.refused || code != 0
 		app.UsageWriter(io.Discard) // kingpin reads on after --help, and would say more
 	})
+	if info, ok := debug.ReadBuildInfo(); ok && version.Version == "" { // no linker flags: go run, go install
+		version.Version = info.Main.Version
+	}
 	app.Version(version.Print(program))
 	app.HelpFlag.Short('h').IsSetByUser(&c.helped)
 	app.VersionFlag.IsSetByUser(&c.versions)

@@ -168,6 +168,53 @@ func TestLaddersArePlain(t *testing.T) {
 	}
 }
 
+// The example of the README is what is really printed.
+func TestReadmeShowsALadder(t *testing.T) {
+	run := ladders()["access_entry"]
+	run.Duration, run.Steps[2].Duration, run.Steps[4].Duration = 412*time.Millisecond, 61*time.Millisecond, 79*time.Millisecond
+	run.Steps[0].Facts = chain.Facts{chain.FactProvider: "profile staging"}
+	steps, _, _ := strings.Cut(ladder(run), "\n\n")
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```text\n"+steps+"\n```\n") {
+		t.Errorf("README.md does not hold this example:\n%s", steps)
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	good, failed, unknown := ladders()["success"], ladders()["rbac"], ladders()["unknown"]
+	cases := map[string]struct {
+		runs []chain.Run
+		want int
+	}{
+		"all good":               {[]chain.Run{good, good}, exitGood},
+		"one failed":             {[]chain.Run{good, failed}, exitFailure},
+		"one unknown":            {[]chain.Run{unknown, good}, exitUnknown},
+		"failure beats unknown":  {[]chain.Run{unknown, failed}, exitFailure},
+		"unknown after a failed": {[]chain.Run{failed, unknown}, exitFailure},
+	}
+	for name, c := range cases {
+		if got := exitCode(c.runs); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// Fixes hold < and >: in JSON they stand as they are, for whoever reads it with their own eyes.
+func TestJSONKeepsFixesReadable(t *testing.T) {
+	run := ladders()["rbac"]
+	run.Verdict.Fix = "aws eks list-clusters --region <region> && true"
+	var b strings.Builder
+	if err := printRuns(&b, []chain.Run{run, run}, "json"); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), `"fix":"`+run.Verdict.Fix+`"`); got != 2 || strings.Count(b.String(), "\n") != 2 {
+		t.Errorf("the fix is there %d times, want 2, one a line:\n%s", got, b.String())
+	}
+}
+
 func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0 ms", time.Microsecond: "<0.1 ms", 99 * time.Microsecond: "<0.1 ms", 100 * time.Microsecond: "0.1 ms", 300 * time.Microsecond: "0.3 ms",

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		goleak.VerifyNone(t)
+	})
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"), UpdateScripts: *update, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -55,9 +60,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scene [FAULT…] starts a world with these faults, and points the script's environment at it; its configuration is $CONFIG.
+// scene [FAULT…] starts a world with these faults, and points the script's environment at it; its configuration is $CONFIG. The fault ad-hoc makes a world for ad hoc probes.
 //
-// The program's process has no access to the scene's DNS, so EKS tells the clusters' endpoints by a name that every machine knows and their certificates hold.
+// The program's process cannot ask the scene's DNS, so EKS tells the clusters' endpoints by their addresses, which their certificates hold too.
 func scene(ts *testscript.TestScript, _ bool, faults []string) {
 	dir := ts.MkAbs("scene")
 	ts.Check(os.Mkdir(dir, 0o700))
@@ -70,25 +75,28 @@ func scene(ts *testscript.TestScript, _ bool, faults []string) {
 		}
 	})
 	for _, name := range faults {
-		fault, ok := sandbox.FaultNamed(name)
-		switch {
-		case name == "no-external-id": // an ad hoc probe has none
-			world.State.Change(func(s *sandbox.State) {
-				s.Roles["arn:aws:iam::"+sandbox.SceneAccount+":role/ci-deploy"].Trust[0].ExternalID = ""
-				for _, user := range s.Users {
-					user.ReadsEKS = true
-				}
-			})
-		case !ok:
-			ts.Fatalf("there is no fault %s", name)
-		default:
-			ts.Check(fault.Apply(world))
+		if name == "ad-hoc" {
+			world.State.Change(forAdhoc)
+			continue
 		}
+		fault, ok := sandbox.FaultNamed(name)
+		if !ok {
+			ts.Fatalf("there is no fault %s", name)
+		}
+		ts.Check(fault.Apply(world))
 	}
 	world.Setenv(ts.Setenv)
 	path, err := world.WriteConfig()
 	ts.Check(err)
 	ts.Setenv("CONFIG", path)
+}
+
+// forAdhoc lets the role be assumed without an external id, which an ad hoc probe cannot send, and the users read EKS, since base credentials observe.
+func forAdhoc(s *sandbox.State) {
+	s.Roles[madeUpRole].Trust[0].ExternalID = ""
+	for _, user := range s.Users {
+		user.ReadsEKS = true
+	}
 }
 
 // signalAll sends INT, TERM or HUP to the programs in the background.

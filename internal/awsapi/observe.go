@@ -76,7 +76,11 @@ func (o *observation) handle(ctx context.Context, operation string, in middlewar
 ) {
 	host := ""
 	if request, ok := in.Request.(*smithyhttp.Request); ok {
-		host = request.URL.Host
+		plain, err := plainBody(request)
+		if err != nil {
+			return middleware.DeserializeOutput{}, middleware.Metadata{}, err
+		}
+		host, in.Request = request.URL.Host, plain
 	}
 	service, region := awsmiddleware.GetServiceID(ctx), awsmiddleware.GetRegion(ctx)
 	if awsmiddleware.GetOperationName(ctx) != operation {
