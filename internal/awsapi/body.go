@@ -1,13 +1,16 @@
-// Request bodies are handed to the SDK as plain readers, or it may take a good answer for a broken connection.
+// Bodies: requests are handed to the SDK as plain readers, or it may take a good answer for a broken connection; answers are read up to a bound.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 package awsapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
@@ -25,4 +28,41 @@ func plainBody(request *smithyhttp.Request) (*smithyhttp.Request, error) {
 		return nil, fmt.Errorf("reading the request's body: %w", err)
 	}
 	return plain, nil
+}
+
+// maxAnswer bounds an answer, in bytes. The largest that AWS sends here, a page of a hundred access entries, has some 20 kB.
+const maxAnswer = 1 << 20
+
+// errAnswerTooLarge ends the reading of an answer past the bound.
+var errAnswerTooLarge = errors.New("the answer is larger than 1 MiB")
+
+// boundAnswers lets the deserializers read no more than the bound: the SDK itself reads for as long as something comes.
+func boundAnswers(stack *middleware.Stack) error {
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("EKSSLOBoundAnswers", func(
+		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+	) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleDeserialize(ctx, in)
+		if raw, ok := out.RawResponse.(*smithyhttp.Response); ok && raw.Response != nil && raw.Body != nil {
+			raw.Body = &boundedBody{ReadCloser: raw.Body, left: maxAnswer}
+		}
+		return out, metadata, err
+	}), middleware.After)
+}
+
+// boundedBody fails, rather than ends, when there is more than the bound: half an answer is none.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+// Read implements io.Reader.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errAnswerTooLarge
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
+	if b.left -= n; b.left < 0 {
+		return 0, errAnswerTooLarge
+	}
+	return n, err
 }

@@ -5,6 +5,7 @@
 package awsapi
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -48,5 +49,28 @@ func TestPlainBodyWithoutABody(t *testing.T) {
 	}
 	if plain, err := plainBody(request); err != nil || plain != request {
 		t.Errorf("got %v, %v, want the request as it is", plain, err)
+	}
+}
+
+func TestBoundedBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		size int
+		want error
+	}{
+		"at the bound":   {maxAnswer, nil},
+		"past the bound": {maxAnswer + 1, errAnswerTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &boundedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("a", c.size))), left: maxAnswer}
+			text, err := io.ReadAll(body)
+			if !errors.Is(err, c.want) || c.want == nil && len(text) != c.size {
+				t.Errorf("read %d bytes, %v, want %v", len(text), err, c.want)
+			}
+			if c.want != nil {
+				if n, err := body.Read(make([]byte, 10)); n != 0 || !errors.Is(err, c.want) {
+					t.Errorf("read again: %d, %v", n, err)
+				}
+			}
+		})
 	}
 }

@@ -56,8 +56,11 @@ func (o *observation) change(f func(*sighting)) {
 	f(&o.last)
 }
 
-// attach puts the observation around the deserializer, so that it sees the response as well as AWS's error.
+// attach puts the observation around the deserializer, so that it sees the response as well as AWS's error, and bounds the answer within.
 func (o *observation) attach(stack *middleware.Stack) error {
+	if err := boundAnswers(stack); err != nil {
+		return err
+	}
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("EKSSLOObservation", func(
 		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 	) (middleware.DeserializeOutput, middleware.Metadata, error) {
