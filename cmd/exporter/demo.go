@@ -1,4 +1,4 @@
-// The command demo is run against an embedded AWS account and its clusters: one target works, three are broken on purpose.
+// The command demo is run against an embedded AWS account and its clusters: three targets work, three are broken on purpose.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
@@ -21,11 +22,11 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
-// demoFaults break three of the scene's four targets, each at another layer.
+// demoFaults break three of the scene's six targets, each at another layer.
 var demoFaults = []string{"not-mapped", "unexpected-principal", "denied"}
 
 func (c *cli) addDemo() {
-	c.command("demo", "Run against an embedded AWS account and clusters on loopback: one target works, three are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
+	c.command("demo", "Run against an embedded AWS account and clusters on loopback: three targets work, three are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
 		options := app.DefaultOptions()
 		options.Web = kingpinflag.AddFlags(cmd, "127.0.0.1"+app.DefaultAddress)
 		return func(ctx context.Context) (int, error) {
@@ -47,6 +48,7 @@ func (c *cli) demo(ctx context.Context, options app.Options) (code int, err erro
 		return exitFailure, err
 	}
 	defer func() { err = errors.Join(err, scene.Close()) }()
+	scene.FewTargets()
 	faults, err := breakScene(scene)
 	if err != nil {
 		return exitFailure, err
@@ -76,6 +78,11 @@ func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
 		faults = append(faults, fault)
 	}
 	var failures []error
+	for _, variable := range os.Environ() { // whatever the caller's shell says of AWS, or of proxies, is not the demo's
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") || strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			failures = append(failures, os.Unsetenv(name))
+		}
+	}
 	scene.Setenv(func(key, value string) { failures = append(failures, os.Setenv(key, value)) })
 	return faults, errors.Join(failures...)
 }

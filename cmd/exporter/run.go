@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/common/version"
@@ -49,9 +48,7 @@ func (c *cli) serve(ctx context.Context, options app.Options, started func(*app.
 		started(exporter)
 	}
 	code, failure := wait(ctx, exporter, hangup)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), options.DrainTimeout+time.Second)
-	defer cancel()
-	if err := exporter.Stop(drain); err != nil && failure == nil {
+	if err := exporter.Stop(context.WithoutCancel(ctx)); err != nil && failure == nil {
 		return exitFailure, fmt.Errorf("stopping: %w", err)
 	}
 	return code, failure

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,9 +37,11 @@ type App struct {
 	runner    *runner
 	recorder  *recorder
 	registry  *prometheus.Registry
+	handler   http.Handler
 
 	reloading sync.Mutex // one reload at a time
 	current   []chain.Target
+	reads     float64
 	ready     atomic.Bool
 	addr      string
 	failed    chan error
@@ -63,9 +66,12 @@ func New(options Options) (*App, error) {
 		options: options, store: store, metrics: m, runner: &runner{}, recorder: newRecorder(store, m, options.Logger), registry: registry, failed: make(chan error, 1),
 	}
 	a.scheduler, err = scheduler.New(scheduler.Options{
-		Runner: a.runner, Recorder: a.recorder, Logger: options.Logger, Observer: m, Concurrency: options.Concurrency,
+		Runner: a.runner, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if a.handler, err = a.newHandler(); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -80,9 +86,14 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
+	a.reloading.Lock() // a reload that comes while we start waits for its turn
+	defer a.reloading.Unlock()
 	plan, err := a.prepare(ctx)
 	if err != nil {
 		return err
+	}
+	if err := toolkit.Validate(*a.options.Web.WebConfigFile); err != nil {
+		return fmt.Errorf("reading the web configuration %s: %w; correct it, or name another with --web.config.file", *a.options.Web.WebConfigFile, err)
 	}
 	listeners, err := a.listen()
 	if err != nil {
@@ -98,7 +109,10 @@ func (a *App) start(ctx context.Context) error {
 
 // Stop ends everything, last started first: no new slots, runs dropped, requests drained.
 func (a *App) Stop(ctx context.Context) error {
-	a.ready.Store(false)
+	if a.ready.Swap(false) {
+		a.options.Logger.Info("stopping")
+		defer a.options.Logger.Info("stopped")
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, a.options.DrainTimeout, fmt.Errorf("draining took more than %s", a.options.DrainTimeout))
 	defer cancel()
 	return a.teardown.run(ctx)
@@ -110,35 +124,34 @@ func (a *App) Addr() string { return a.addr }
 // Failed tells when the web server ends by itself.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// listen opens the configured addresses itself, so that a port 0 is known afterwards; systemd's sockets are left to the toolkit.
+// listen opens the configured addresses itself, so that a port 0 is known afterwards; systemd's and vsock sockets are left to the toolkit (nil listeners).
 func (a *App) listen() ([]net.Listener, error) {
-	if flag := a.options.Web.WebSystemdSocket; flag != nil && *flag {
+	addresses := *a.options.Web.WebListenAddresses
+	if *a.options.Web.WebSystemdSocket || slices.ContainsFunc(addresses, func(address string) bool { return strings.HasPrefix(address, "vsock://") }) {
 		return nil, nil
 	}
-	var listeners []net.Listener
-	for _, address := range *a.options.Web.WebListenAddresses {
-		if strings.HasPrefix(address, "vsock://") {
-			return nil, nil
-		}
+	listeners := []net.Listener{}
+	for _, address := range addresses {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			for _, open := range listeners {
-				_ = open.Close()
-			}
 			return nil, fmt.Errorf("listening on %s: %w; choose another with --web.listen-address", address, err)
 		}
+		a.teardown.push("listener "+address, func(context.Context) error {
+			if err := l.Close(); !errors.Is(err, net.ErrClosed) { // the web server closes it too
+				return err
+			}
+			return nil
+		})
 		listeners = append(listeners, l)
 	}
-	if len(listeners) > 0 {
-		a.addr = listeners[0].Addr().String()
-	}
+	a.addr = listeners[0].Addr().String()
 	return listeners, nil
 }
 
 // serve starts the web server. It ends by Stop; when it ends by itself, Failed tells.
 func (a *App) serve(listeners []net.Listener) {
 	server := &http.Server{
-		Handler: a.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: a.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelWarn),
 	}
 	done := make(chan struct{})
@@ -155,18 +168,22 @@ func (a *App) serve(listeners []net.Listener) {
 		}
 	}()
 	a.teardown.push("web server", func(ctx context.Context) error {
-		err := server.Shutdown(ctx)
-		if err != nil {
-			err = errors.Join(err, server.Close())
+		var err error
+		if server.Shutdown(ctx) != nil { // a client that does not read is no reason to fail
+			a.options.Logger.Warn("clients did not take their answers in time and were cut off", "cause", context.Cause(ctx))
+			err = server.Close()
 		}
 		<-done
 		return err
 	})
 }
 
-func (a *App) handler() http.Handler {
+// maxScrapes bounds what /metrics costs when many ask at once, or do not read; as many as node_exporter allows.
+const maxScrapes = 40
+
+func (a *App) newHandler() (http.Handler, error) {
 	return web.NewHandler(web.Options{
 		Results: a.store, Reload: a.Reload, Ready: a.ready.Load, Logger: a.options.Logger, Now: time.Now,
-		Metrics: promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelError), EnableOpenMetrics: true}),
+		Metrics: promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelError), EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes}),
 	})
 }

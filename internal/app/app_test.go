@@ -157,7 +157,7 @@ func TestExporterFromStartToStop(t *testing.T) {
 	e := startExporter(t, scene)
 	want := map[string]string{
 		"ci-deploy@prod": "success", "ci-release@prod": "failure access_entry/not_mapped",
-		"runner@prod": "failure credentials/unexpected_principal", "viewer@staging": "failure rbac/denied",
+		"runner@prod": "failure credentials/unexpected_principal", "viewer@staging": "failure rbac/denied", "pod-agent@prod": "success", "node@prod": "success",
 	}
 	e.await("an event of every target", func() bool { return len(e.verdicts()) == len(want) })
 	for target, verdict := range want {
@@ -179,7 +179,7 @@ func TestExporterFromStartToStop(t *testing.T) {
 		}
 	}
 	page := e.get("/")
-	for _, text := range []string{"3 failure, 1 success", "access_entry / not_mapped", "rbac / denied"} {
+	for _, text := range []string{"3 failure, 3 success", "access_entry / not_mapped", "rbac / denied"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)
 		}

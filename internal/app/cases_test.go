@@ -26,6 +26,7 @@ type caseRow struct {
 const (
 	deploy       = "ci-deploy@prod"
 	runnerTarget = "runner@prod"
+	deployRole   = "arn:aws:iam::111122223333:role/ci-deploy"
 )
 
 var cases = map[string]caseRow{
@@ -56,12 +57,40 @@ var cases = map[string]caseRow{
 	"C47 the binding names a role that does not exist":           {fault: "role-not-found", want: "failure rbac/rbac_role_not_found", detail: "deploier"},
 	"C04 no OIDC provider for the issuer":                        {fault: "oidc-provider-missing", want: "failure sts/oidc_provider_missing"},
 	"C05 the issuer's thumbprint no longer matches":              {fault: "oidc-thumbprint", want: "failure sts/oidc_thumbprint_mismatch"},
+	"C08 no variables injected, and a chain that falls back":     {fault: "node-role-fallback", want: "failure credentials/fell_back_to_node_role", detail: "session i-0123456789abcdef0 is an instance id"},
+	"C08 no variables injected, and a source that does not":      {fault: "pod-identity-not-injected", want: "failure credentials/no_credentials", detail: "AWS_CONTAINER_CREDENTIALS_FULL_URI is not set"},
+	"C10 the agent relays that the token is over":                {fault: "pod-token-expired", want: "failure credentials/identity_token_expired", detail: "must be before the expiration date/time"},
+	"C11 the agent cannot bind its address":                      {fault: "pod-identity-agent-down", want: "failure credentials/pod_identity_agent_unreachable", detail: "connection refused"},
+	"C11 the agent's address is swallowed":                       {fault: "pod-identity-agent-timeout", want: "failure credentials/pod_identity_agent_unreachable", detail: "no answer in time"},
+	"C11 a proxy answers for the agent":                          {fault: "pod-identity-agent-intercepted", want: "failure credentials/pod_identity_agent_unreachable", detail: "something that is not the agent"},
+	"C13 session tags of Pod Identity at the second hop": {target: "pod-agent@prod", happen: func(_ *testing.T, s *sandbox.Scene) {
+		s.State.Change(func(st *sandbox.State) {
+			st.Roles[deployRole].Trust = []sandbox.Trust{{Principals: []string{"arn:aws:iam::111122223333:role/pod-agent"}, Untagged: true}}
+		})
+	}, adjust: func(t *chain.Target) { t.Identity.Hops = []chain.Hop{{RoleARN: deployRole}} }, want: "failure sts/assume_role_denied", detail: "hop 2 of 2, from Pod Identity"},
+	"C16 the hop limit keeps the metadata from pods":                  {fault: "imds-hop-limit", want: "failure credentials/imds_unreachable", detail: "hop limit"},
+	"C34 the same role is mapped twice, and declared":                 {fault: "aws-auth-duplicate", want: "failure access_entry/aws_auth_duplicate_entry", detail: "the last one counts, with the groups guests"},
+	"C34 the same role is mapped twice, and only a denial shows it":   {fault: "aws-auth-duplicate", adjust: undeclared, want: "failure access_entry/aws_auth_duplicate_entry", detail: "may not list pods"},
+	"C35 a section of aws-auth is no YAML":                            {fault: "aws-auth-damaged", want: "failure access_entry/aws_auth_unparseable", detail: "mapRoles does not parse"},
+	"C35 placeholders were left in aws-auth":                          {fault: "aws-auth-placeholders", want: "failure access_entry/unexpected_username", detail: `"<user name>" looks like a placeholder`},
+	"C35 a tool wiped the lines of aws-auth":                          {fault: "not-mapped-aws-auth", want: "failure access_entry/not_mapped", detail: "no line in aws-auth"},
+	"C38 the entry hides the groups of aws-auth":                      {fault: "entry-shadows-aws-auth", want: "failure access_entry/access_entry_shadows_aws_auth", detail: "hides the aws-auth line that gives deployers"},
+	"C38 the entry hides the groups of aws-auth, and a denial tells":  {fault: "entry-shadows-aws-auth-denied", want: "failure access_entry/access_entry_shadows_aws_auth", detail: "may not list apps/deployments in shop"},
+	"C40 an entry cannot hold system:masters":                         {fault: "entry-invalid-group", want: "failure access_entry/access_entry_invalid_group", detail: "an access policy takes its place"},
+	"C43 the authenticator is gone, and so is the observer":           {fault: "authenticator-down", want: "failure access_entry/authenticator_unavailable", detail: "the apiserver refuses both"},
+	"C43 the authenticator is gone, and nobody else's mapping proves": {fault: "unauthorized", want: "failure access_entry/unauthorized_unexplained", detail: "has no access entry"},
+	"C44 an entry that grants nothing":                                {fault: "entry-without-policy", want: "failure rbac/access_entry_without_policy", detail: "neither an access policy nor a group"},
+	"C46 the review says yes, the write is refused":                   {fault: "rbac-escalation", want: "failure rbac/rbac_escalation_denied", detail: "permissions not currently held"},
+	"C59 a webhook of admission cannot be reached":                    {fault: "admission-webhook-down", want: "failure rbac/admission_webhook_unavailable", detail: "mpod.elbv2.k8s.aws"},
 	"an injected AWS_REGION changes nothing": {target: runnerTarget, happen: func(t *testing.T, s *sandbox.Scene) {
 		if s.Env["AWS_REGION"] == "" || s.Env["AWS_REGION"] == sandbox.SceneRegion {
 			t.Fatalf("AWS_REGION is %q, so nothing is shown", s.Env["AWS_REGION"])
 		}
 	}, want: "success"},
 }
+
+// undeclared takes away what the configuration says of the mapping.
+func undeclared(t *chain.Target) { t.Expect = chain.Expect{} }
 
 // clock moves AWS' clock and mints the token by it, as the cluster would.
 func clock(offset time.Duration) func(*testing.T, *sandbox.Scene) {

@@ -75,7 +75,7 @@ func allThatIsSaid(t *testing.T, scene *sandbox.Scene, name string) map[string]s
 	said := map[string]string{"report": string(report)}
 	for _, page := range []string{"/", "/metrics", "/api/v1/targets", "/targets/" + url.PathEscape(name)} {
 		w := httptest.NewRecorder()
-		a.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, nil))
+		a.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, page, nil))
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), string(run.Verdict.Reason)) {
 			t.Errorf("GET %s: %d, without the verdict's reason %s", page, w.Code, run.Verdict.Reason)
 		}

@@ -5,6 +5,7 @@
 package app
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -15,7 +16,15 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(worldEnv); dir != "" {
+		if err := serveWorld(dir); err != nil {
+			panic(err)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // newScene starts a scene that ends with the test.
 func newScene(t *testing.T) *sandbox.Scene {
@@ -112,7 +121,7 @@ func TestMatrix(t *testing.T) {
 			if err := fault.Apply(scene); err != nil {
 				t.Fatal(err)
 			}
-			run := probeOnce(t, scene, fault.Target)
+			run := probeAdjusted(t, scene, fault.Target, fault.Adjust)
 			v := run.Verdict
 			if v.Outcome != fault.Outcome || v.Step != fault.Step || v.Reason != fault.Reason || marksOf(run) != fault.Marks {
 				t.Errorf("got  %s %s/%s %s: %s\nwant %s %s/%s %s", v.Outcome, v.Step, v.Reason, marksOf(run), v.Detail, fault.Outcome, fault.Step, fault.Reason, fault.Marks)

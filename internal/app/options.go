@@ -44,8 +44,10 @@ func (o Options) validate() error {
 	switch {
 	case o.ConfigFile == "":
 		return errors.New("app: Options.ConfigFile is not set")
-	case o.Web == nil:
+	case o.Web == nil || o.Web.WebSystemdSocket == nil || o.Web.WebListenAddresses == nil || o.Web.WebConfigFile == nil:
 		return errors.New("app: Options.Web is not set")
+	case len(*o.Web.WebListenAddresses) == 0 && !*o.Web.WebSystemdSocket:
+		return errors.New("app: Options.Web names no address to listen on")
 	case o.Logger == nil:
 		return errors.New("app: Options.Logger is not set")
 	case o.Concurrency < 0:

@@ -39,10 +39,22 @@ func newRecorder(store *results.Store, m *metrics.Metrics, logger *slog.Logger) 
 func (r *recorder) Record(run chain.Run) {
 	r.store.Record(run)
 	r.metrics.Record(run)
-	if end, err := time.Parse(time.RFC3339, run.Facts()[chain.FactSessionExpires]); err == nil {
+	r.expiry(run)
+	r.log(run)
+}
+
+// expiry shows the end of the session that the run signed in with. Credentials without an end have no series; a run that got no session says nothing about the last one.
+func (r *recorder) expiry(run chain.Run) {
+	for _, s := range run.Steps {
+		if s.Step != chain.StepSTS || s.Outcome != chain.OutcomeSuccess {
+			continue
+		}
+		end, err := time.Parse(time.RFC3339, s.Facts[chain.FactSessionExpires])
+		if err != nil {
+			end = time.Time{}
+		}
 		r.metrics.CredentialsExpiry(run.Target.Identity.Name, end)
 	}
-	r.log(run)
 }
 
 // log writes a line when the verdict is another than before; every run is a line at level debug.

@@ -20,6 +20,7 @@ import (
 type plan struct {
 	targets []chain.Target
 	prober  *probes.Prober
+	reads   float64 // the budget of EKS reads that the prober keeps
 }
 
 // prepare reads the configuration and makes its prober.
@@ -28,11 +29,14 @@ func (a *App) prepare(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	if current := a.runner.prober.Load(); current != nil && a.reads == cfg.AWSAPIBudget.EKSReadsPerSecond {
+		return plan{cfg.Access, current, a.reads}, nil // what is known of clusters, and what is left of the budget, outlive a reload
+	}
 	prober, err := NewProber(ctx, ProberOptions{Resolver: a.options.Resolver, EKSReadsPerSecond: cfg.AWSAPIBudget.EKSReadsPerSecond, Watch: a.metrics})
 	if err != nil {
 		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
 	}
-	return plan{cfg.Access, prober}, nil
+	return plan{cfg.Access, prober, cfg.AWSAPIBudget.EKSReadsPerSecond}, nil
 }
 
 // apply swaps the plan in: removed targets end, their series and results vanish, the new ones exist at 0, and only then begin.
@@ -41,7 +45,7 @@ func (a *App) apply(p plan) {
 	a.scheduler.Set(stay(a.current, p.targets))
 	a.recorder.retain(p.targets)
 	a.scheduler.Set(p.targets)
-	a.current = p.targets
+	a.current, a.reads = p.targets, p.reads
 	a.metrics.ReloadSucceeded(time.Now())
 }
 

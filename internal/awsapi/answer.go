@@ -5,6 +5,7 @@
 package awsapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,17 +42,36 @@ func answerOf(err error, last sighting) answer {
 		a.requestID = request.ServiceRequestID()
 	}
 	var api smithy.APIError
-	if errors.As(err, &api) && api.ErrorCode() != "UnknownError" { // the SDK's name for an error body without a code
-		a.code, a.message = strings.TrimSpace(api.ErrorCode()), api.ErrorMessage()
+	if a.code = awsCode(err); a.code != "" && errors.As(err, &api) {
+		a.message = api.ErrorMessage()
 	}
-	if a.code == "" && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF)) {
-		a.status = 0 // an answer that broke off is none
+	if last.brokeOff(err) {
+		a.status = 0
 	}
 	return a
 }
 
+// awsCode is AWS's own word for an error; "" when what answered did not speak as AWS does.
+func awsCode(err error) string {
+	var api smithy.APIError
+	if !errors.As(err, &api) || api.ErrorCode() == "UnknownError" { // the SDK's name for an error body without a code
+		return ""
+	}
+	return strings.TrimSpace(api.ErrorCode())
+}
+
+// brokeOff reports whether an answer ended before its end, or was past the bound: half an answer is none, whatever its status was.
+func (s sighting) brokeOff(err error) bool {
+	return err != nil && awsCode(err) == "" && (s.broken != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF))
+}
+
 // sent reports whether the call got as far as the transport.
 func (a answer) sent() bool { return a.phase != "" }
+
+// untried reports whether this machine could not even try, which says nothing of the other side. The SDK's metadata client hides the transport's error, so what was seen of it is asked too.
+func (a answer) untried() bool {
+	return a.status == 0 && (chain.LocalTrouble(a.err) || chain.LocalTrouble(a.cause))
+}
 
 // throttled reports whether AWS refused for the rate alone. STS does so with HTTP 400 and Throttling.
 func (a answer) throttled() bool {
@@ -74,14 +94,14 @@ func (a answer) text() string {
 
 // silence says how far a call without an answer got, and what ended it.
 func (a answer) silence() string {
-	cause := a.err
+	cause := cmp.Or(a.broken, a.err)                         // the SDK calls the first one a body that it cannot decode
 	if request, ok := errors.AsType[*url.Error](cause); ok { // what the SDK wraps around it repeats the URL and a status of 0
 		cause = request.Err
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return "no answer in time, while " + a.phase
 	}
-	return fmt.Sprintf("no answer, while %s: %v", a.phase, cause)
+	return chain.Redact(fmt.Sprintf("no answer, while %s: %v", a.phase, cause))
 }
 
 // facts are the names of what was asked and, where an answer had a date, the clock.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
 
@@ -53,7 +52,7 @@ func (l *Login) plan() ([]hop, error) {
 		hops = append(hops, next)
 	}
 	for i := range hops {
-		hops[i].place = fmt.Sprintf("%d of %d", i+1, len(hops))
+		hops[i].place = l.place(l.source.assumed+i+1, l.source.assumed+len(hops)-len(l.identity.Hops))
 	}
 	if len(hops) > 0 && l.identity.SessionPolicy == chain.SessionPolicyDenyAll {
 		hops[len(hops)-1].policy = aws.String(denyAll)
@@ -67,38 +66,52 @@ func (l *Login) Assume(ctx context.Context) (*Session, error) {
 	if l.source.refused != nil {
 		return nil, l.source.refused
 	}
-	now := l.client.options.Now()
-	reuse := l.identity.ReuseSession > 0 && len(l.hops) > 0
-	key := fmt.Sprintf("%s %+v", l.region, l.identity)
-	if reuse {
-		if session, ok := l.client.sessions.get(key, now); ok {
-			return session.reusedAt(now), nil
-		}
+	calls := l.client.sts(l.region)
+	assume := l.walk
+	if l.identity.ReuseSession > 0 && len(l.hops) > 0 {
+		assume = l.reuse
 	}
-	session, err := l.walk(ctx)
+	session, err := assume(ctx, calls)
 	if err != nil {
+		calls.close()
 		return nil, err
-	}
-	if reuse {
-		l.client.sessions.put(key, session, now, l.identity.ReuseSession)
 	}
 	return session, nil
 }
 
-func (l *Login) walk(ctx context.Context) (*Session, error) {
-	session := &Session{client: l.client, region: l.region, credentials: l.source.credentials, source: true, began: l.client.options.Now()}
+// reuse lets a kept session serve, after it was asked who it is: one that was revoked in the meantime gives way to a new one within the run.
+func (l *Login) reuse(ctx context.Context, calls *stsCalls) (*Session, error) {
+	now, key := l.client.options.Now(), fmt.Sprintf("%s %+v", l.region, l.identity)
+	if kept, ok := l.client.sessions.get(key, now); ok {
+		session := kept.reusedAt(now, calls)
+		answer := session.ask(ctx)
+		if !sessionCodes[answer.code] {
+			session.asked = &answer
+			return session, nil
+		}
+		l.client.sessions.drop(key, kept)
+	}
+	session, err := l.walk(ctx, calls)
+	if err == nil {
+		l.client.sessions.put(key, session, now, l.identity.ReuseSession)
+	}
+	return session, err
+}
+
+func (l *Login) walk(ctx context.Context, calls *stsCalls) (*Session, error) {
+	session := &Session{client: l.client, calls: calls, region: l.region, credentials: l.source.credentials, source: true, began: l.client.options.Now()}
 	if err := l.checkPartitions(); err != nil {
 		return nil, err
 	}
 	for _, h := range l.hops {
-		granted, seen, err := l.take(ctx, h, session.credentials)
+		granted, seen, err := l.take(ctx, h, session)
 		facts := l.facts(h).Merge(seen.facts())
 		if err != nil {
-			call := stsCall{operation: h.operation(), doing: fmt.Sprintf("assuming %s (hop %s)", h.roleARN, h.place), facts: facts}
-			return nil, l.client.refine(ctx, session, l.client.stsError(ctx, call, answerOf(err, seen)))
+			call := stsCall{operation: h.operation(), doing: l.doing(h), facts: facts}
+			return nil, h.judge(l.client.refine(ctx, session, l.client.stsError(ctx, call, answerOf(err, seen))), l.client.options.Now())
 		}
 		if granted == nil || aws.ToString(granted.AccessKeyId) == "" {
-			return nil, chain.Fail(chain.StepSTS, chain.ReasonSTSError, fmt.Sprintf("assuming %s (hop %s): STS answered without credentials", h.roleARN, h.place), facts, nil)
+			return nil, chain.Fail(chain.StepSTS, chain.ReasonSTSError, l.doing(h)+": STS answered without credentials", facts, nil)
 		}
 		session.source, session.facts = false, facts
 		session.credentials = aws.Credentials{
@@ -114,21 +127,21 @@ func (l *Login) checkPartitions() error {
 	partition, _ := regionPartition(l.region)
 	for _, h := range l.hops {
 		if of := chain.PartitionOf(h.roleARN); of != "" && of != partition {
-			return chain.Fail(chain.StepSTS, chain.ReasonSTSWrongPartition, fmt.Sprintf("assuming %s (hop %s): the role is of the partition %s, and the STS of region %s is of %s",
-				h.roleARN, h.place, of, l.region, partition), l.facts(h), nil)
+			return chain.Fail(chain.StepSTS, chain.ReasonSTSWrongPartition, fmt.Sprintf("%s: the role is of the partition %s, and the STS of region %s is of %s",
+				l.doing(h), of, l.region, partition), l.facts(h), nil)
 		}
 	}
 	return nil
 }
 
-// take makes the one call of a hop.
-func (l *Login) take(ctx context.Context, h hop, from aws.Credentials) (*types.Credentials, sighting, error) {
+// take makes the one call of a hop, with what the hop before it gave.
+func (l *Login) take(ctx context.Context, h hop, from *Session) (*types.Credentials, sighting, error) {
 	seen := l.client.observe()
 	seconds := aws.Int32(int32(h.duration.Seconds()))
 	if h.web != nil {
-		out, err := l.client.sts(l.region, aws.AnonymousCredentials{}, seen).AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
-			RoleArn: aws.String(h.roleARN), RoleSessionName: aws.String(l.sessionName()), WebIdentityToken: aws.String(h.web.token.Reveal()), DurationSeconds: seconds, Policy: h.policy,
-		})
+		out, err := from.calls.api.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
+			RoleArn: aws.String(h.roleARN), RoleSessionName: aws.String(l.sessionName()), WebIdentityToken: aws.String(h.web.token.value.Reveal()), DurationSeconds: seconds, Policy: h.policy,
+		}, as(nil, seen))
 		if err != nil {
 			return nil, seen.seen(), err
 		}
@@ -138,11 +151,19 @@ func (l *Login) take(ctx context.Context, h hop, from aws.Credentials) (*types.C
 	if h.externalFile != "" {
 		in.ExternalId = aws.String(h.externalID.Reveal())
 	}
-	out, err := l.client.sts(l.region, credentials.StaticCredentialsProvider{Value: from}, seen).AssumeRole(ctx, in)
+	out, err := from.calls.api.AssumeRole(ctx, in, as(from.provider(), seen))
 	if err != nil {
 		return nil, seen.seen(), err
 	}
 	return out.Credentials, seen.seen(), nil
+}
+
+// judge puts the end of a token first, where STS did not say anything against it.
+func (h hop) judge(err error, now time.Time) error {
+	if h.web == nil {
+		return err
+	}
+	return h.web.judge(err, now)
 }
 
 func (h hop) operation() string {
@@ -150,6 +171,20 @@ func (h hop) operation() string {
 		return opWebIdentity
 	}
 	return opAssumeRole
+}
+
+// place names a hop: the n-th, where the source itself makes the first few.
+func (l *Login) place(n, ofSource int) string {
+	return fmt.Sprintf("%d of %d", n, ofSource+len(l.identity.Hops))
+}
+
+// doing names a hop for people. Where the chain begins matters with Pod Identity: its session tags go along, and every further role must allow them.
+func (l *Login) doing(h hop) string {
+	from := ""
+	if l.identity.Source == chain.SourcePodIdentity {
+		from = ", from Pod Identity"
+	}
+	return fmt.Sprintf("assuming %s (hop %s%s)", h.roleARN, h.place, from)
 }
 
 func (l *Login) facts(h hop) chain.Facts {

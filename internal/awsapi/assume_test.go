@@ -146,8 +146,11 @@ func TestReuseSession(t *testing.T) {
 	second := w.session(identity)
 	wantText(t, second.Facts()[chain.FactReused], "9m0s old; no role was assumed in this run")
 	wantSame(t, w.state.Count("AssumeRole"), 1)
-	must(t, w.signIn(identity))
+	_, err := second.Caller(t.Context())
+	must(t, err)
 	wantSame(t, w.state.Count("GetCallerIdentity"), 1)
+	must(t, w.signIn(identity))
+	wantSame(t, w.state.Count("GetCallerIdentity"), 2)
 
 	other := identity
 	other.Hops = []chain.Hop{{RoleARN: readerARN}}
@@ -161,6 +164,37 @@ func TestReuseSession(t *testing.T) {
 	now = now.Add(time.Minute)
 	wantSame(t, w.session(identity).Facts()[chain.FactReused], "")
 	wantSame(t, w.state.Count("AssumeRole"), 4)
+}
+
+// A kept session that STS no longer takes gives way to a new one within the run; any other trouble is told as it is.
+func TestReuseOfARevokedSession(t *testing.T) {
+	w := newWorld(t)
+	identity := w.environment(deployARN)
+	identity.ReuseSession = 10 * time.Minute
+	must(t, w.signIn(identity))
+	w.state.Change(func(s *sandbox.State) { s.Sessions = map[string]*sandbox.Session{} })
+	session := w.session(identity)
+	wantSame(t, session.Facts()[chain.FactReused], "")
+	_, err := session.Caller(t.Context())
+	must(t, err)
+	wantText(t, w.session(identity).Facts()[chain.FactReused], "no role was assumed in this run")
+	wantSame(t, w.state.Count("AssumeRole"), 2)
+	w.state.Change(func(s *sandbox.State) { s.Throttle["GetCallerIdentity"] = true })
+	wantVerdict(t, w.signIn(identity), unknown(chain.ReasonSTSThrottled))
+	wantSame(t, w.state.Count("AssumeRole"), 2)
+}
+
+// A session store drops the session that was refused, and not the one that has taken its place.
+func TestSessionStoreDrops(t *testing.T) {
+	store, now, refused, next := newSessionStore(), time.Now(), &Session{region: "a"}, &Session{region: "b"}
+	store.put("key", refused, now, time.Hour)
+	store.put("key", next, now, time.Hour)
+	store.drop("key", refused)
+	got, ok := store.get("key", now)
+	wantSame(t, []any{ok, got == next}, []any{true, true})
+	store.drop("key", next)
+	_, ok = store.get("key", now)
+	wantSame(t, ok, false)
 }
 
 // A session is never kept into the last minute before its end, however long reuse_session is.

@@ -36,14 +36,15 @@ const maxAnswer = 1 << 20
 // errAnswerTooLarge ends the reading of an answer past the bound.
 var errAnswerTooLarge = errors.New("the answer is larger than 1 MiB")
 
-// boundAnswers lets the deserializers read no more than the bound: the SDK itself reads for as long as something comes.
-func boundAnswers(stack *middleware.Stack) error {
+// boundAnswers lets the deserializers read no more than the bound: the SDK itself reads for as long as something comes. broken is told of an error that ends the reading: the SDK's own
+// error does not tell it from a text that cannot be parsed.
+func boundAnswers(stack *middleware.Stack, broken func(error)) error {
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("EKSSLOBoundAnswers", func(
 		ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 	) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, metadata, err := next.HandleDeserialize(ctx, in)
 		if raw, ok := out.RawResponse.(*smithyhttp.Response); ok && raw.Response != nil && raw.Body != nil {
-			raw.Body = &boundedBody{ReadCloser: raw.Body, left: maxAnswer}
+			raw.Body = watchedBody{&boundedBody{ReadCloser: raw.Body, left: maxAnswer}, broken}
 		}
 		return out, metadata, err
 	}), middleware.After)
@@ -63,6 +64,21 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
 	if b.left -= n; b.left < 0 {
 		return 0, errAnswerTooLarge
+	}
+	return n, err
+}
+
+// watchedBody tells of every error but the end.
+type watchedBody struct {
+	io.ReadCloser
+	broken func(error)
+}
+
+// Read implements io.Reader.
+func (b watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.broken(err)
 	}
 	return n, err
 }

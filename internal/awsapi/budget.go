@@ -32,8 +32,8 @@ func (b *budgets) wait(ctx context.Context, account, region string) error {
 	key := account + " " + region
 	bucket, ok := b.buckets[key]
 	if !ok {
-		// The burst is what one diagnosis asks at once: a cluster, an entry and the list of entries.
-		bucket = rate.NewLimiter(rate.Limit(b.perSecond), max(3, int(math.Ceil(b.perSecond))))
+		// The burst is what one diagnosis asks at once: a cluster, an entry, the list of entries (two pages, say) and, where a path is unknown, the entry under it.
+		bucket = rate.NewLimiter(rate.Limit(b.perSecond), max(5, int(math.Ceil(b.perSecond))))
 		b.buckets[key] = bucket
 	}
 	b.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 )
 
@@ -64,41 +63,37 @@ func (o Options) validate() error {
 
 // Client calls AWS. Safe for concurrent use. It keeps no credentials, but for the sessions of the observers and those of identities with reuse_session.
 type Client struct {
-	options  Options
-	base     aws.Config // transport and endpoints; no credentials and no region
-	replays  *http.Client
-	sessions *sessionStore
-	budgets  *budgets
+	options   Options
+	base      aws.Config      // transport and endpoints; no credentials and no region
+	transport *http.Transport // what base calls with, for runs to copy
+	replays   *http.Client
+	node      doer // for the Pod Identity agent and instance metadata
+	sessions  *sessionStore
+	signIns   signIns // of observers, under way
+	budgets   *budgets
 }
 
-// New reads the SDK's own configuration once: endpoints (AWS_ENDPOINT_URL_STS, _EKS), AWS_CA_BUNDLE, the proxy, FIPS and dual-stack settings. Its errors are the SDK's: a
-// CA bundle that holds no certificate, an AWS_PROFILE that does not exist. Credentials, token files and external ids are read at every run.
-func New(ctx context.Context, options Options) (*Client, error) {
+// New reads the SDK's environment variables once: endpoints (AWS_ENDPOINT_URL_STS, _EKS), AWS_CA_BUNDLE, the proxy, FIPS and dual-stack settings. Its errors name the variable
+// that cannot be used. Shared configuration files are read by the sources profile and default alone; credentials, token files and external ids at every run.
+func New(_ context.Context, options Options) (*Client, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	base, err := config.LoadDefaultConfig(ctx, append(sdkOptions(),
-		config.WithHTTPClient(newHTTPClient()), config.WithCredentialsProvider(aws.AnonymousCredentials{}))...)
+	base, client, err := environment()
 	if err != nil {
-		return nil, fmt.Errorf("awsapi: reading the AWS SDK's configuration: %w", err)
-	}
-	client, ok := base.HTTPClient.(*awshttp.BuildableClient)
-	if !ok {
-		return nil, fmt.Errorf("awsapi: reading the AWS SDK's configuration: its HTTP client is a %T", base.HTTPClient)
+		return nil, err
 	}
 	return &Client{
-		options: options, base: base, sessions: newSessionStore(), budgets: newBudgets(options),
-		replays: &http.Client{
-			Transport:     client.GetTransport(),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		options: options, base: base, transport: client.GetTransport(), sessions: newSessionStore(), budgets: newBudgets(options),
+		node:    newNodeClient(client.GetTransport()),
+		replays: &http.Client{Transport: client.GetTransport(), CheckRedirect: noRedirect},
 	}, nil
 }
 
-// newHTTPClient makes a client whose every call opens its own connection. A pooled one that died unseen would let a POST, which the transport may not send twice, end as an STS
-// that cannot be reached.
+// newHTTPClient makes a client whose every call opens its own connection. A pooled one that died unseen would let a POST, which the transport may not send twice, end as a service
+// that cannot be reached. The sign-in of a run, whose calls follow each other at once, has a pool (stsCalls).
 func newHTTPClient() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives, t.Proxy = true, proxyOf })
 }
 
 // sdkOptions make the SDK show what happened: no retry hides a failure, and no correction from an earlier answer hides a wrong clock. Its own log lines would go to
@@ -109,13 +104,6 @@ func sdkOptions() []func(*config.LoadOptions) error {
 		config.WithDisableClockSkewCorrection(aws.Bool(true)),
 		config.WithLogger(logging.Nop{}),
 	}
-}
-
-func (c *Client) sts(region string, credentials aws.CredentialsProvider, seen *observation) *sts.Client {
-	return sts.NewFromConfig(c.base, func(o *sts.Options) {
-		o.Region, o.Credentials = region, credentials
-		o.APIOptions = append(o.APIOptions, seen.attach)
-	})
 }
 
 func (c *Client) eks(region string, credentials aws.CredentialsProvider, seen *observation) *eks.Client {

@@ -99,7 +99,7 @@ func (c *Client) read(ctx context.Context, target chain.Target, operation string
 	}
 	a := answerOf(err, seen.seen())
 	if sessionCodes[a.code] { // the next read signs in anew
-		c.sessions.drop(observerKey(target))
+		c.sessions.drop(observerKey(target), session)
 	}
 	return asked.fail(ctx, a)
 }
@@ -126,9 +126,6 @@ func clusterInfo(cluster *types.Cluster) (chain.ClusterInfo, error) {
 	}
 	if access := cluster.AccessConfig; access != nil {
 		info.AuthMode = string(access.AuthenticationMode)
-	}
-	if cluster.Identity != nil && cluster.Identity.Oidc != nil {
-		info.OIDC = aws.ToString(cluster.Identity.Oidc.Issuer)
 	}
 	if network := cluster.ResourcesVpcConfig; network != nil {
 		info.PublicIPs, info.Public, info.Private = network.PublicAccessCidrs, network.EndpointPublicAccess, network.EndpointPrivateAccess

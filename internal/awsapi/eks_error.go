@@ -73,5 +73,5 @@ func (c eksCall) overBudget(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return chain.Unsure(chain.ReasonEKSAPIThrottled,
-		fmt.Sprintf("%s of the cluster %s waits for the exporter's own budget of EKS reads, longer than the run has", c.operation, c.cluster), c.facts, err)
+		fmt.Sprintf("%s of the cluster %s was not sent: the exporter's own budget, aws_api_budget.eks_reads_per_second, has no read left within the run's time; AWS did not throttle", c.operation, c.cluster), c.facts, err)
 }

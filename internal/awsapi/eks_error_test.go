@@ -106,7 +106,7 @@ func TestClusterFields(t *testing.T) {
 	got.Read = time.Time{}
 	wantSame(t, got, chain.ClusterInfo{
 		Name: "prod", ARN: "arn:aws:eks:eu-west-1:111122223333:cluster/prod", Status: "UPDATING", Endpoint: "https://ABC.gr7.eu-west-1.eks.amazonaws.com", CA: []byte("pem"),
-		AuthMode: chain.AuthModeAPIAndConfigMap, OIDC: "https://issuer", PublicIPs: []string{"198.51.100.0/24"}, Public: true, Private: true,
+		AuthMode: chain.AuthModeAPIAndConfigMap, PublicIPs: []string{"198.51.100.0/24"}, Public: true, Private: true,
 	})
 }
 
@@ -147,13 +147,14 @@ func TestRegionPartition(t *testing.T) {
 	}
 }
 
-// An override that is no URL stops a replay before anything is sent.
+// An override that became no URL after New had read it stops a replay before anything is sent.
 func TestOverride(t *testing.T) {
 	isolate(t)
 	for value, want := range map[string]string{"": "", "https://vpce.example.com": "vpce.example.com", "http://127.0.0.1:8080/": "127.0.0.1:8080", "sts.example.com": "error", "https://%zz": "error"} {
-		t.Setenv("AWS_ENDPOINT_URL_STS", value)
+		t.Setenv("AWS_ENDPOINT_URL_STS", "")
 		client, err := New(t.Context(), DefaultOptions())
 		must(t, err)
+		t.Setenv("AWS_ENDPOINT_URL_STS", value)
 		u, err := client.override()
 		got := ""
 		switch {

@@ -6,8 +6,13 @@ package awsapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,8 +54,8 @@ func TestCluster(t *testing.T) {
 	if got.Read.Before(before) {
 		t.Errorf("read at %s, before the call", got.Read)
 	}
-	wantSame(t, []any{got.Name, got.ARN, got.Status, got.Endpoint, string(got.CA), got.AuthMode, got.OIDC},
-		[]any{"prod", "arn:aws:eks:eu-west-1:111122223333:cluster/prod", "ACTIVE", "https://prod.example.com", "the authority", "API", issuer})
+	wantSame(t, []any{got.Name, got.ARN, got.Status, got.Endpoint, string(got.CA), got.AuthMode},
+		[]any{"prod", "arn:aws:eks:eu-west-1:111122223333:cluster/prod", "ACTIVE", "https://prod.example.com", "the authority", "API"})
 }
 
 func TestAccessEntry(t *testing.T) {
@@ -112,6 +117,58 @@ func TestObserverSessionRevoked(t *testing.T) {
 	wantVerdict(t, err, unknown(chain.ReasonObserverUnavailable))
 	_, err = w.client.Cluster(t.Context(), target)
 	must(t, err)
+}
+
+// On a cold start the clusters that share an observer share its one sign-in.
+func TestObserverSignsInOnce(t *testing.T) {
+	w := newWorld(t)
+	var group sync.WaitGroup
+	for i := range 16 {
+		target := w.target(fmt.Sprintf("prod-%d", i))
+		group.Go(func() {
+			if _, err := w.client.ObserverToken(t.Context(), target); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	wantSame(t, w.state.Count("AssumeRole"), 1)
+}
+
+// A sign-in that ends with its own run says nothing to those that waited for it: the next of them signs in.
+func TestObserverSignInCutShort(t *testing.T) {
+	var calls atomic.Int32
+	asked := make(chan struct{}, 2)
+	w := literal(t, func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		asked <- struct{}{}
+		if calls.Add(1) == 1 {
+			<-r.Context().Done()
+			return
+		}
+		grant(rw)
+	})
+	target := w.target("prod")
+	first, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := w.client.ObserverToken(first, target); !errors.Is(err, context.Canceled) || errors.As(err, new(*chain.Error)) {
+			t.Errorf("the one that was cancelled got %v", err)
+		}
+	})
+	<-asked
+	group.Go(func() {
+		if _, err := w.client.ObserverToken(t.Context(), target); err != nil {
+			t.Error(err)
+		}
+	})
+	late, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	_, err := w.client.ObserverToken(late, target)
+	wantText(t, wantVerdict(t, err, unknown(chain.ReasonObserverUnavailable)).Detail, "waiting for its sign-in")
+	cancel()
+	group.Wait()
+	wantSame(t, calls.Load(), int32(2))
 }
 
 func TestObserverToken(t *testing.T) {
@@ -185,18 +242,18 @@ func TestReadBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
 		b := newBudgets(Options{EKSReadsPerSecond: 0.5, ObserveWait: func(wait time.Duration) { waits = append(waits, wait) }})
-		for range 5 {
+		for range 7 {
 			must(t, b.wait(t.Context(), account, region))
 		}
 		must(t, b.wait(t.Context(), account, "eu-north-1"))
-		wantSame(t, waits, []time.Duration{0, 0, 0, 2 * time.Second, 2 * time.Second, 0})
+		wantSame(t, waits, []time.Duration{0, 0, 0, 0, 0, 2 * time.Second, 2 * time.Second, 0})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
 		err := b.wait(ctx, account, region)
 		wantSame(t, time.Since(began), time.Duration(0))
 		e := wantVerdict(t, eksCall{operation: opDescribeCluster, cluster: "prod"}.overBudget(ctx, err), unknown(chain.ReasonEKSAPIThrottled))
-		wantText(t, e.Detail, "the exporter's own budget")
+		wantText(t, e.Detail, "the exporter's own budget, aws_api_budget.eks_reads_per_second", "AWS did not throttle")
 	})
 }
 

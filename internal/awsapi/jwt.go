@@ -7,9 +7,7 @@ package awsapi
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -31,7 +29,7 @@ type claims struct {
 func (c claims) facts() chain.Facts {
 	return chain.Facts{
 		chain.FactOIDCIssuer: c.issuer, chain.FactOIDCSubject: c.subject, chain.FactOIDCAudience: strings.Join(c.audience, ","),
-		chain.FactTokenExpires: c.expires.UTC().Format(time.RFC3339),
+		chain.FactWebIdentityExpires: c.expires.UTC().Format(time.RFC3339),
 	}
 }
 
@@ -53,65 +51,74 @@ func readClaims(token string) (claims, error) {
 	return claims{registered.Issuer, registered.Subject, registered.Audience, registered.ExpiresAt.Time}, nil
 }
 
-// openToken reads a web identity token and judges it. A token is called expired only five minutes after its end, which is what STS grants a signature from a
-// clock that is ahead: nearer to the end, STS judges, since its clock is the one that counts.
-func openToken(path string, now time.Time) (chain.Secret, claims, error) {
-	facts := chain.Facts{chain.FactTokenFile: path}
-	fail := func(reason chain.Reason, detail string, cause error) error {
-		return chain.Fail(chain.StepCredentials, reason, detail, facts, cause)
+// webToken is a web identity token that was read, and what it says of itself.
+type webToken struct {
+	path   string
+	value  chain.Secret
+	claims claims
+}
+
+// openToken reads a web identity token. Whether it is past its end is for the caller to ask (ended): the clock that counts is STS's.
+func openToken(path string) (webToken, error) {
+	fail := func(reason chain.Reason, cause error) (webToken, error) {
+		return webToken{}, chain.Fail(chain.StepCredentials, reason, fmt.Sprintf("reading the web identity token %s: %v", path, cause), chain.Facts{chain.FactTokenFile: path}, cause)
 	}
-	text, err := readSmall(path)
+	text, err := chain.ReadSmall(path, smallFile)
+	_, tooLarge := errors.AsType[*chain.TooLargeError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return chain.Secret{}, claims{}, fail(chain.ReasonWebIdentityTokenMissing, fmt.Sprintf("reading the web identity token %s: there is no such file", path), err)
-	case errors.Is(err, errTooLarge):
-		return chain.Secret{}, claims{}, fail(chain.ReasonWebIdentityTokenMalformed, fmt.Sprintf("reading the web identity token %s: %v", path, err), err)
+		return fail(chain.ReasonWebIdentityTokenMissing, err)
+	case tooLarge:
+		return fail(chain.ReasonWebIdentityTokenMalformed, err)
 	case err != nil:
-		return chain.Secret{}, claims{}, fail(chain.ReasonWebIdentityTokenUnreadable, fmt.Sprintf("reading the web identity token %s: %v", path, fileCause(err)), err)
+		return fail(chain.ReasonWebIdentityTokenUnreadable, err)
 	}
-	found, err := readClaims(text)
+	token := strings.TrimSpace(string(text))
+	found, err := readClaims(token)
 	if err != nil {
-		return chain.Secret{}, claims{}, fail(chain.ReasonWebIdentityTokenMalformed, fmt.Sprintf("reading the web identity token %s: %v", path, err), err)
+		return fail(chain.ReasonWebIdentityTokenMalformed, err)
 	}
-	if now.After(found.expires.Add(maxAhead)) {
-		facts = facts.Merge(found.facts())
-		return chain.Secret{}, claims{}, fail(chain.ReasonIdentityTokenExpired, fmt.Sprintf(
-			"the web identity token %s expired at %s, %s ago by the local clock: the kubelet no longer renews it, or this clock is wrong",
-			path, found.expires.UTC().Format(time.RFC3339), now.Sub(found.expires).Round(time.Second)), nil)
-	}
-	return chain.NewSecret(text), found, nil
+	return webToken{path, chain.NewSecret(token), found}, nil
 }
 
-var errTooLarge = fmt.Errorf("it has more than %d KiB", smallFile>>10)
-
-// readSmall returns a file's text without the white space around it. A pipe or a device could block or never end, so it is refused.
-func readSmall(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, smallFile+1))
-	if err != nil {
-		return "", err
-	}
-	if len(text) > smallFile {
-		return "", errTooLarge
-	}
-	return strings.TrimSpace(string(text)), nil
+func (t webToken) facts() chain.Facts {
+	return t.claims.facts().Merge(chain.Facts{chain.FactTokenFile: t.path})
 }
 
-// fileCause shortens a file error to its cause: the path is named by the caller.
-func fileCause(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
+// ended reports whether the token is past its end by the local clock. It grants the five minutes that STS grants a signature from a clock that is ahead.
+func (t webToken) ended(now time.Time) bool { return now.After(t.claims.expires.Add(maxAhead)) }
+
+// expired blames the token by the local clock. why says that nothing else confirmed it.
+func (t webToken) expired(now time.Time, why string) *chain.Error {
+	return chain.Fail(chain.StepCredentials, chain.ReasonIdentityTokenExpired, fmt.Sprintf(
+		"the web identity token %s expired at %s, %s ago by the local clock, and no server confirmed that clock: %s",
+		t.path, t.claims.expires.UTC().Format(time.RFC3339), now.Sub(t.claims.expires).Round(time.Second), why), t.facts(), nil)
+}
+
+// judge looks at how AssumeRoleWithWebIdentity ended, which is asked with an ended token too: it is unsigned, so only STS's clock counts. Without STS's word the local clock has to do.
+func (w *webIdentity) judge(err error, now time.Time) error {
+	e, ok := errors.AsType[*chain.Error](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Reason == chain.ReasonIdentityTokenExpired:
+		detail := fmt.Sprintf("the web identity token %s expired at %s: %s", w.token.path, w.token.claims.expires.UTC().Format(time.RFC3339), e.Detail)
+		return chain.Fail(e.Step, e.Reason, detail, w.token.facts().Merge(e.Facts), e)
+	case (e.Reason == chain.ReasonSTSUnreachable || e.Reason == chain.ReasonReadFailed) && w.token.ended(now):
+		found := w.token.expired(now, e.Detail)
+		found.Facts, found.Err = e.Facts.Merge(found.Facts), e
+		return found
+	case e.Outcome == chain.OutcomeFailure && w.token.endedBySTS(now, e.Facts):
+		detail := fmt.Sprintf("the web identity token %s expired at %s, which STS's Date header confirms; what STS says of it comes after that: %s",
+			w.token.path, w.token.claims.expires.UTC().Format(time.RFC3339), e.Detail)
+		return chain.Fail(chain.StepCredentials, chain.ReasonIdentityTokenExpired, detail, w.token.facts().Merge(e.Facts), e)
 	}
 	return err
+}
+
+// endedBySTS reports whether the token is past its end by STS's clock, as far as the answer told it.
+func (t webToken) endedBySTS(now time.Time, facts chain.Facts) bool {
+	skew, err := time.ParseDuration(facts[chain.FactClockSkew])
+	return err == nil && t.ended(now.Add(-skew))
 }

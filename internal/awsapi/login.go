@@ -6,10 +6,9 @@ package awsapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -20,6 +19,7 @@ import (
 type opened struct {
 	credentials aws.Credentials
 	web         *webIdentity
+	assumed     int   // roles that were assumed on the way, by EKS Auth or by EC2; they count as hops
 	refused     error // a failure of the step sts that came to light already; Assume returns it
 	facts       chain.Facts
 }
@@ -27,15 +27,17 @@ type opened struct {
 // webIdentity is what AssumeRoleWithWebIdentity is asked with.
 type webIdentity struct {
 	roleARN string
-	token   chain.Secret
+	token   webToken
 }
 
 // sources opens each credential source, one file each. A source reads nothing but its own place: when that is empty, the login fails.
 var sources = map[chain.Source]func(context.Context, *Login) (opened, error){
-	chain.SourceIRSA:        openIRSA,
-	chain.SourceEnvironment: openEnvironment,
-	chain.SourceProfile:     openProfile,
-	chain.SourceDefault:     openDefault,
+	chain.SourceIRSA:            openIRSA,
+	chain.SourcePodIdentity:     openPodIdentity,
+	chain.SourceInstanceProfile: openInstanceProfile,
+	chain.SourceProfile:         openProfile,
+	chain.SourceEnvironment:     openEnvironment,
+	chain.SourceDefault:         openDefault,
 }
 
 // Login is an identity whose source answered.
@@ -82,16 +84,15 @@ func (l *Login) externalID(path string) (chain.Secret, error) {
 	if path == "" {
 		return chain.Secret{}, nil
 	}
-	text, err := readSmall(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return chain.Secret{}, l.fail(chain.ReasonNoCredentials, nil, err, "reading the external id from %s: there is no such file", path)
-	case err != nil:
-		return chain.Secret{}, l.fail(chain.ReasonNoCredentials, nil, err, "reading the external id from %s: %v", path, fileCause(err))
-	case text == "":
+	text, err := chain.ReadSmall(path, smallFile)
+	if err != nil {
+		return chain.Secret{}, l.fail(chain.ReasonNoCredentials, nil, err, "reading the external id from %s: %v", path, err)
+	}
+	id := strings.TrimSpace(string(text))
+	if id == "" {
 		return chain.Secret{}, l.fail(chain.ReasonNoCredentials, nil, nil, "reading the external id from %s: the file is empty", path)
 	}
-	return chain.NewSecret(text), nil
+	return chain.NewSecret(id), nil
 }
 
 var notInSessionName = regexp.MustCompile(`[^A-Za-z0-9_+=,.@-]`)

@@ -39,22 +39,6 @@ func TestNewRefusesOptions(t *testing.T) {
 	}
 }
 
-func TestNewReadsTheSDKConfiguration(t *testing.T) {
-	for name, variable := range map[string][2]string{
-		"a bundle that is none":         {"AWS_CA_BUNDLE", "login_test.go"},
-		"a profile that does not exist": {"AWS_PROFILE", "nobody"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			isolate(t)
-			t.Setenv(variable[0], variable[1])
-			_, err := New(t.Context(), DefaultOptions())
-			if err == nil || !strings.HasPrefix(err.Error(), "awsapi: reading the AWS SDK's configuration: ") {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
 // C07: no region anywhere, so the STS host name is malformed. AWS_REGION is set in every test of the package.
 func TestC07RegionUnset(t *testing.T) {
 	w := newWorld(t)
@@ -79,7 +63,7 @@ func TestLoginFacts(t *testing.T) {
 	}{
 		"irsa": {chain.Identity{Source: chain.SourceIRSA}, chain.Facts{
 			chain.FactProvider: "irsa", chain.FactRoleARN: irsaARN, chain.FactRoleName: "irsa", chain.FactTokenFile: path, chain.FactOIDCIssuer: issuer,
-			chain.FactOIDCSubject: "system:serviceaccount:shop:deployer", chain.FactOIDCAudience: "sts.amazonaws.com", chain.FactTokenExpires: ends.UTC().Format(time.RFC3339),
+			chain.FactOIDCSubject: "system:serviceaccount:shop:deployer", chain.FactOIDCAudience: "sts.amazonaws.com", chain.FactWebIdentityExpires: ends.UTC().Format(time.RFC3339),
 		}},
 		"environment": {chain.Identity{Source: chain.SourceEnvironment}, chain.Facts{chain.FactProvider: "environment"}},
 		"default":     {chain.Identity{Source: chain.SourceDefault}, chain.Facts{chain.FactProvider: "default: EnvConfigCredentials"}},
@@ -91,7 +75,6 @@ func TestLoginFacts(t *testing.T) {
 
 func TestLoginRefusals(t *testing.T) {
 	w := newWorld(t)
-	now := time.Now()
 	good, missing := w.token(sandbox.TokenClaims{}), w.dir+"/none"
 	irsa := func(role, file string) chain.Identity {
 		return chain.Identity{Name: "ci", Source: chain.SourceIRSA, RoleARN: role, TokenFile: file}
@@ -101,9 +84,6 @@ func TestLoginRefusals(t *testing.T) {
 		identity.Hops = []chain.Hop{{RoleARN: vendorARN, ExternalIDFile: file}}
 		return identity
 	}
-	minted := func(name string, expires time.Time) string {
-		return w.file(name, w.oidc.Mint(sandbox.TokenClaims{Namespace: "shop", ServiceAccount: "deployer", IssuedAt: expires.Add(-time.Hour), Expires: expires}))
-	}
 	for name, c := range map[string]struct {
 		identity chain.Identity
 		reason   chain.Reason
@@ -111,19 +91,18 @@ func TestLoginRefusals(t *testing.T) {
 	}{
 		"irsa without a role":         {irsa("", good), chain.ReasonNoCredentials, "AWS_ROLE_ARN is not set"},
 		"irsa without a file":         {irsa(irsaARN, ""), chain.ReasonWebIdentityTokenMissing, "AWS_WEB_IDENTITY_TOKEN_FILE is not set"},
-		"no such token":               {irsa(irsaARN, missing), chain.ReasonWebIdentityTokenMissing, missing + ": there is no such file"},
-		"a directory":                 {irsa(irsaARN, w.dir), chain.ReasonWebIdentityTokenUnreadable, "it is not a regular file"},
-		"a device that never ends":    {irsa(irsaARN, "/dev/zero"), chain.ReasonWebIdentityTokenUnreadable, "it is not a regular file"},
+		"no such token":               {irsa(irsaARN, missing), chain.ReasonWebIdentityTokenMissing, missing + ": no such file or directory"},
+		"a directory":                 {irsa(irsaARN, w.dir), chain.ReasonWebIdentityTokenUnreadable, "not a regular file"},
+		"a device that never ends":    {irsa(irsaARN, "/dev/zero"), chain.ReasonWebIdentityTokenUnreadable, "not a regular file"},
 		"an empty token":              {irsa(irsaARN, w.file("empty", " \n")), chain.ReasonWebIdentityTokenMalformed, "it is empty"},
 		"no JWT":                      {irsa(irsaARN, w.file("nojwt", "eyJhbGciOiJub25lIn0")), chain.ReasonWebIdentityTokenMalformed, "it is not a JWT"},
-		"too large":                   {irsa(irsaARN, w.file("large", strings.Repeat("x", smallFile+1))), chain.ReasonWebIdentityTokenMalformed, "more than 64 KiB"},
-		"C10: expired on disk":        {irsa(irsaARN, minted("old", now.Add(-90*time.Minute))), chain.ReasonIdentityTokenExpired, "1h30m"},
+		"too large":                   {irsa(irsaARN, w.file("large", strings.Repeat("x", smallFile+1))), chain.ReasonWebIdentityTokenMalformed, "larger than 65536 bytes"},
 		"environment, nothing":        {chain.Identity{Source: chain.SourceEnvironment}, chain.ReasonNoCredentials, "not set: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"},
 		"default, nothing":            {chain.Identity{Source: chain.SourceDefault}, chain.ReasonNoCredentials, "no EC2 IMDS role found"},
-		"no external id file":         {hop(missing), chain.ReasonNoCredentials, "reading the external id from " + missing + ": there is no such file"},
+		"no external id file":         {hop(missing), chain.ReasonNoCredentials, "reading the external id from " + missing + ": no such file or directory"},
 		"an empty external id":        {hop(w.file("blank", "\n")), chain.ReasonNoCredentials, "the file is empty"},
-		"an external id without end":  {hop("/dev/zero"), chain.ReasonNoCredentials, "it is not a regular file"},
-		"an external id out of bound": {hop(w.file("long", strings.Repeat("x", smallFile+1))), chain.ReasonNoCredentials, "more than 64 KiB"},
+		"an external id without end":  {hop("/dev/zero"), chain.ReasonNoCredentials, "not a regular file"},
+		"an external id out of bound": {hop(w.file("long", strings.Repeat("x", smallFile+1))), chain.ReasonNoCredentials, "larger than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := w.client.Login(t.Context(), c.identity, region, "run-1")
@@ -153,13 +132,59 @@ func TestTokenNearItsEnd(t *testing.T) {
 	must(t, w.signIn(identity))
 }
 
-// Sources that this build does not open are unknown: nothing is pretended.
-func TestSourceNotBuilt(t *testing.T) {
-	w := newWorld(t)
-	for _, source := range []chain.Source{chain.SourcePodIdentity, chain.SourceInstanceProfile, ""} {
-		_, err := w.client.Login(t.Context(), chain.Identity{Name: "ci", Source: source}, region, "run-1")
-		wantVerdict(t, err, unknown(chain.ReasonNotMeasurable))
+// C10: STS takes no signature for a web identity token, so its clock alone judges the token's end, whatever the local one says. Only without STS's word the local clock has to do.
+func TestC10TokenPastItsEnd(t *testing.T) {
+	past := sandbox.TokenClaims{IssuedAt: time.Now().Add(-2 * time.Hour), Expires: time.Now().Add(-90 * time.Minute)}
+	for name, c := range map[string]struct {
+		claims sandbox.TokenClaims
+		now    time.Duration // of the local clock
+		change func(*sandbox.State)
+		want   verdict // zero: success
+		detail []string
+	}{
+		"STS agrees":          {past, 0, nil, failure(chain.StepCredentials, chain.ReasonIdentityTokenExpired), []string{"400 ExpiredTokenException: Token expired", "STS' own clock decided"}},
+		"STS, not we":         {past, -2 * time.Hour, nil, failure(chain.StepCredentials, chain.ReasonIdentityTokenExpired), []string{"STS' own clock decided; the local one is 2h0m", "behind it"}},
+		"we, not STS":         {sandbox.TokenClaims{}, 3 * time.Hour, nil, verdict{}, nil},
+		"we, and STS is off":  {past, 0, func(s *sandbox.State) { s.Off["sts"] = true }, failure(chain.StepCredentials, chain.ReasonIdentityTokenExpired), []string{"1h30m", "no server confirmed that clock: assuming " + irsaARN}},
+		"not yet, STS is off": {sandbox.TokenClaims{}, 0, func(s *sandbox.State) { s.Off["sts"] = true }, failure(chain.StepSTS, chain.ReasonSTSUnreachable), nil},
+		"we, and STS is busy": {past, 0, func(s *sandbox.State) { s.Throttle["AssumeRoleWithWebIdentity"] = true }, unknown(chain.ReasonSTSThrottled), nil},
+		"STS says else, and its Date agrees with us": {past, 0, func(s *sandbox.State) { s.Providers[issuer].Removed = true }, failure(chain.StepCredentials, chain.ReasonIdentityTokenExpired),
+			[]string{"which STS's Date header confirms", "No OpenIDConnect provider found"}},
+		"STS says else, and its Date does not": {sandbox.TokenClaims{}, 30 * time.Hour, func(s *sandbox.State) { s.Providers[issuer].Removed = true }, failure(chain.StepSTS, chain.ReasonOIDCProviderMissing), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.client = w.newClient(func(o *Options) { o.Now = func() time.Time { return time.Now().Add(c.now) } })
+			identity := w.irsa()
+			identity.TokenFile = w.token(c.claims)
+			if c.change != nil {
+				w.state.Change(c.change)
+			}
+			err := w.signIn(identity)
+			wantSame(t, w.seen.requests[0][:29], "sts AssumeRoleWithWebIdentity")
+			if c.want == (verdict{}) {
+				must(t, err)
+				return
+			}
+			e := wantVerdict(t, err, c.want)
+			wantText(t, e.Detail, c.detail...)
+			if e.Reason == chain.ReasonIdentityTokenExpired {
+				wantSame(t, []string{e.Facts[chain.FactTokenFile], e.Facts[chain.FactWebIdentityExpires], e.Facts[chain.FactTokenExpires]}, []string{identity.TokenFile, past.Expires.UTC().Format(time.RFC3339), ""})
+			}
+		})
 	}
+}
+
+// Every source is opened; one that nobody knows is unknown: nothing is pretended.
+func TestSources(t *testing.T) {
+	for _, source := range chain.Sources {
+		if sources[source] == nil {
+			t.Errorf("the source %s is not opened", source)
+		}
+	}
+	w := newWorld(t)
+	_, err := w.client.Login(t.Context(), chain.Identity{Name: "ci", Source: "vault"}, region, "run-1")
+	wantVerdict(t, err, unknown(chain.ReasonNotMeasurable))
 }
 
 func TestSessionName(t *testing.T) {

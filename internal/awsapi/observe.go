@@ -17,7 +17,6 @@ import (
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
@@ -37,7 +36,11 @@ type sighting struct {
 	host      string
 	phase     string // what was being done last
 	address   string // the peer that was dialled last, which may be a proxy
+	reused    bool   // over a connection that an earlier call of the run had opened
+	cause     error  // the transport's, or AWS's
+	broken    error  // what ended the reading of the answer before its end
 	answered  bool
+	received  int // HTTP status of the answer; 0 without one
 	skew      time.Duration
 	measured  bool
 }
@@ -58,7 +61,7 @@ func (o *observation) change(f func(*sighting)) {
 
 // attach puts the observation around the deserializer, so that it sees the response as well as AWS's error, and bounds the answer within.
 func (o *observation) attach(stack *middleware.Stack) error {
-	if err := boundAnswers(stack); err != nil {
+	if err := boundAnswers(stack, func(err error) { o.change(func(s *sighting) { s.broken = err }) }); err != nil {
 		return err
 	}
 	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("EKSSLOObservation", func(
@@ -70,9 +73,13 @@ func (o *observation) attach(stack *middleware.Stack) error {
 
 // metadataCalls are operations of clients that do not put their names into the context, where those of an outer call may still stand: the credentials of an AssumeRole are
 // asked for within it.
-var metadataCalls = map[string]string{"GetMetadata": serviceIMDS, "GetToken": serviceIMDS, "GetCredentials": "container"}
+var metadataCalls = map[string]string{"GetMetadata": serviceIMDS, opMetadataToken: serviceIMDS, "GetCredentials": serviceContainer}
 
-const serviceIMDS = "ec2imds"
+const (
+	serviceIMDS      = "ec2imds"
+	serviceContainer = "container"
+	opMetadataToken  = "getToken" // as the SDK's client spells it
+)
 
 func (o *observation) handle(ctx context.Context, operation string, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
@@ -89,8 +96,11 @@ func (o *observation) handle(ctx context.Context, operation string, in middlewar
 	if awsmiddleware.GetOperationName(ctx) != operation {
 		service, region = metadataCalls[operation], ""
 	}
-	begun := o.client.options.Now()
-	out, metadata, err := next.HandleDeserialize(o.begin(ctx, sighting{service: service, operation: operation, host: host}), in)
+	begun, call := o.client.options.Now(), sighting{service: service, operation: operation, host: host}
+	out, metadata, err := next.HandleDeserialize(o.begin(ctx, call), in)
+	if err != nil && o.lostConnection(ctx, out) && rewind(in) {
+		out, metadata, err = next.HandleDeserialize(o.begin(ctx, call), in)
+	}
 	var response *http.Response
 	if raw, ok := out.RawResponse.(*smithyhttp.Response); ok {
 		response = raw.Response
@@ -99,12 +109,32 @@ func (o *observation) handle(ctx context.Context, operation string, in middlewar
 	return out, metadata, err
 }
 
+// lostConnection reports whether a call ended, without a byte of an answer, on a connection that an earlier call had opened. That tells of the connection alone, which the other side may close
+// at any time: only a new one tells whether it can be reached. A server that had begun to work on the call repeats it, which these calls all bear.
+func (o *observation) lostConnection(ctx context.Context, out middleware.DeserializeOutput) bool {
+	raw, _ := out.RawResponse.(*smithyhttp.Response)
+	return ctx.Err() == nil && o.seen().reused && (raw == nil || raw.Response == nil || raw.StatusCode == 0)
+}
+
+// rewind readies a request to be sent again.
+func rewind(in middleware.DeserializeInput) bool {
+	request, ok := in.Request.(*smithyhttp.Request)
+	return ok && request.RewindStream() == nil
+}
+
 // begin starts a call; its context reports the transport's phases.
 func (o *observation) begin(ctx context.Context, call sighting) context.Context {
 	call.phase = "opening a connection"
 	o.change(func(s *sighting) { *s = call })
 	phase := func(text string) { o.change(func(s *sighting) { s.phase = text }) }
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			if info.Reused {
+				o.change(func(s *sighting) {
+					s.reused, s.phase, s.address = true, "sending the request", info.Conn.RemoteAddr().String()
+				})
+			}
+		},
 		DNSStart: func(info httptrace.DNSStartInfo) { phase("resolving " + info.Host) },
 		ConnectStart: func(_, address string) {
 			o.change(func(s *sighting) { s.phase, s.address = "connecting to "+address, address })
@@ -131,13 +161,15 @@ func (o *observation) begin(ctx context.Context, call sighting) context.Context 
 
 // end counts the call and measures the skew. region "" (the instance metadata service) has no clock of AWS's.
 func (o *observation) end(begun time.Time, region string, response *http.Response, err error) {
-	answered := response != nil && response.StatusCode != 0
-	o.change(func(s *sighting) { s.answered = answered })
 	call, options := o.seen(), o.client.options
-	service := strings.ToLower(strings.ReplaceAll(call.service, " ", "_"))
-	status := 0
+	dated := response != nil && response.StatusCode != 0
+	answered, status := dated && !call.brokeOff(err), 0
 	if answered {
 		status = response.StatusCode
+	}
+	o.change(func(s *sighting) { s.answered, s.received, s.cause = answered, status, err })
+	service := strings.ToLower(strings.ReplaceAll(call.service, " ", "_"))
+	if dated { // also of an answer that broke off: its header had come
 		if skew, ok := skewOf(response.Header, begun, options.Now()); ok && region != "" {
 			o.change(func(s *sighting) { s.skew, s.measured = skew, true })
 			options.ObserveSkew(service+"."+region, skew)
@@ -160,7 +192,6 @@ var codeShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]{0,63}$`)
 
 // requestCode is the label value of a call's end (see Options.ObserveRequest). Foreign text is no label: what does not look like a code is its HTTP status.
 func requestCode(status int, err error) string {
-	var api smithy.APIError
 	switch {
 	case err == nil:
 		return "ok"
@@ -170,8 +201,8 @@ func requestCode(status int, err error) string {
 		return "timeout"
 	case status == 0:
 		return "none"
-	case errors.As(err, &api) && codeShape.MatchString(api.ErrorCode()) && api.ErrorCode() != "UnknownError":
-		return api.ErrorCode()
+	case codeShape.MatchString(awsCode(err)):
+		return awsCode(err)
 	}
 	return fmt.Sprintf("http_%d", status)
 }

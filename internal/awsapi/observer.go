@@ -20,12 +20,42 @@ func (c *Client) observerSession(ctx context.Context, target chain.Target) (*Ses
 		return nil, chain.Unsure(chain.ReasonObserverUnavailable, fmt.Sprintf("the cluster %s names no observer, so nobody may read the EKS API for it", target.Cluster.Name), facts, nil)
 	}
 	key := observerKey(target)
+	session, err := c.sharedSignIn(ctx, key, identity, target.Cluster.Region)
+	if err != nil {
+		return nil, observerError(ctx, identity.Name, facts, err)
+	}
+	return session, nil
+}
+
+// sharedSignIn makes one sign-in at a time for a key, whatever the number of clusters that share the observer; the others wait for it, and share its end.
+func (c *Client) sharedSignIn(ctx context.Context, key string, identity chain.Identity, region string) (*Session, error) {
+	for {
+		shared, first := c.signIns.join(key)
+		if first {
+			defer c.signIns.end(key, shared)
+			shared.session, shared.err = c.keptSignIn(ctx, key, identity, region)
+			shared.cutShort = shared.err != nil && ctx.Err() != nil
+			return shared.session, shared.err
+		}
+		select {
+		case <-shared.done:
+			if !shared.cutShort {
+				return shared.session, shared.err
+			}
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for its sign-in: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// keptSignIn returns the kept session, or signs in and keeps the new one.
+func (c *Client) keptSignIn(ctx context.Context, key string, identity chain.Identity, region string) (*Session, error) {
 	if session, ok := c.sessions.get(key, c.options.Now()); ok {
 		return session, nil
 	}
-	session, err := c.signIn(ctx, identity, target.Cluster.Region)
+	session, err := c.signIn(ctx, identity, region)
 	if err != nil {
-		return nil, observerError(ctx, identity.Name, facts, err)
+		return nil, err
 	}
 	if end := session.Expires(); !end.IsZero() {
 		now := c.options.Now()
@@ -34,12 +64,18 @@ func (c *Client) observerSession(ctx context.Context, target chain.Target) (*Ses
 	return session, nil
 }
 
+// signIn leaves no connection open: nobody asks the observer who it is.
 func (c *Client) signIn(ctx context.Context, identity chain.Identity, region string) (*Session, error) {
 	login, err := c.Login(ctx, identity, region, "observer")
 	if err != nil {
 		return nil, err
 	}
-	return login.Assume(ctx)
+	session, err := login.Assume(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session.calls.close()
+	return session, nil
 }
 
 func observerIdentity(target chain.Target) chain.Identity {

@@ -6,6 +6,7 @@ package awsapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -72,7 +73,7 @@ func (c *Client) override() (*url.URL, error) {
 	}
 	u, err := url.Parse(*base)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("reading the STS endpoint override %q: it is no URL with a host", *base)
+		return nil, errors.New("reading the STS endpoint override: it is no URL with a host") // which may hold a password
 	}
 	return u, nil
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// replayLimit bounds the answer; a real one has some hundred bytes.
-const replayLimit = 64 << 10
-
 // Replay presents a token's presigned URL to the region's STS, without credentials of its own, and returns who STS says signed it. The request goes to AWS_ENDPOINT_URL_STS when that is
 // set, with the signed host as its Host header. Errors are *chain.Error of the step sts, or the context's own.
 func (c *Client) Replay(ctx context.Context, token chain.Token, region string) (chain.Principal, error) {
@@ -100,7 +97,7 @@ func (c *Client) send(request *http.Request) (chain.Principal, reply, error) {
 		return chain.Principal{}, reply{}, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, replayLimit))
+	text, err := io.ReadAll(&boundedBody{ReadCloser: response.Body, left: maxAnswer})
 	if err != nil {
 		return chain.Principal{}, reply{}, err
 	}

@@ -17,14 +17,23 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// Session is a signed-in principal in one region. It is never changed once made.
+// Session is a signed-in principal in one region. It is never changed once its run has it.
 type Session struct {
 	client      *Client
+	calls       *stsCalls // of the run that has the session
 	region      string
 	credentials aws.Credentials
 	source      bool // the credentials are the source's own: no hop was walked
 	began       time.Time
 	facts       chain.Facts
+	asked       *callerAnswer // of a reused session, which was asked before it could serve
+}
+
+// callerAnswer is how GetCallerIdentity ended. code is AWS's own, of an error.
+type callerAnswer struct {
+	principal chain.Principal
+	code      string
+	err       error
 }
 
 // Facts tells the last hop, its role, the STS host and the clock skew that the hop showed; `reused` when no server was reached for it.
@@ -38,15 +47,26 @@ func (s *Session) Expires() time.Time {
 	return s.credentials.Expires
 }
 
-// Caller asks GetCallerIdentity, which needs no permission. Errors are *chain.Error of the step sts, or the context's own.
+// Caller asks GetCallerIdentity, which needs no permission; what a reused session was told before it served is not asked again. It is the last question of a run to STS, so its
+// connection is closed. Errors are *chain.Error of the step sts, or the context's own.
 func (s *Session) Caller(ctx context.Context) (chain.Principal, error) {
-	seen := s.client.observe()
-	out, err := s.client.sts(s.region, s.provider(), seen).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		call := stsCall{operation: opCaller, doing: "asking GetCallerIdentity", facts: s.facts.Merge(chain.Facts{chain.FactRegion: s.region}, seen.seen().facts())}
-		return chain.Principal{}, s.client.refine(ctx, s, s.client.stsError(ctx, call, answerOf(err, seen.seen())))
+	defer s.calls.close()
+	if s.asked != nil {
+		return s.asked.principal, s.asked.err
 	}
-	return chain.Principal{ARN: aws.ToString(out.Arn), AccountID: aws.ToString(out.Account), UserID: aws.ToString(out.UserId)}, nil
+	answer := s.ask(ctx)
+	return answer.principal, answer.err
+}
+
+func (s *Session) ask(ctx context.Context) callerAnswer {
+	seen := s.client.observe()
+	out, err := s.calls.api.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, as(s.provider(), seen))
+	if err != nil {
+		a := answerOf(err, seen.seen())
+		call := stsCall{operation: opCaller, doing: "asking GetCallerIdentity", facts: s.facts.Merge(chain.Facts{chain.FactRegion: s.region}, seen.seen().facts())}
+		return callerAnswer{code: a.code, err: s.client.refine(ctx, s, s.client.stsError(ctx, call, a))}
+	}
+	return callerAnswer{principal: chain.Principal{ARN: aws.ToString(out.Arn), AccountID: aws.ToString(out.Account), UserID: aws.ToString(out.UserId)}}
 }
 
 // provider hands the credentials to the SDK as they are: nothing caches or renews them.
@@ -54,8 +74,10 @@ func (s *Session) provider() aws.CredentialsProvider {
 	return credentials.StaticCredentialsProvider{Value: s.credentials}
 }
 
-func (s *Session) reusedAt(now time.Time) *Session {
+// reusedAt is a kept session in another run, which has connections of its own.
+func (s *Session) reusedAt(now time.Time, calls *stsCalls) *Session {
 	reused := *s
+	reused.calls = calls
 	reused.facts = s.facts.Merge(chain.Facts{
 		chain.FactReused: fmt.Sprintf("the session of %s, %s old; no role was assumed in this run", s.began.UTC().Format(time.RFC3339), now.Sub(s.began).Round(time.Second)),
 	})
@@ -104,8 +126,11 @@ func (s *sessionStore) put(key string, session *Session, now time.Time, while ti
 	s.kept[key] = keptSession{session, until}
 }
 
-func (s *sessionStore) drop(key string) {
+// drop forgets a session, unless another has taken its place by now.
+func (s *sessionStore) drop(key string, session *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.kept, key)
+	if s.kept[key].session == session {
+		delete(s.kept, key)
+	}
 }

@@ -58,14 +58,33 @@ func (c *Client) stsError(ctx context.Context, call stsCall, a answer) error {
 		return chain.Fail(chain.StepSTS, chain.ReasonSTSUnreachable, call.doing+": the time was over before the call, since the calls before it were slow", facts, a.err)
 	case !a.sent():
 		return chain.Unsure(chain.ReasonReadFailed, chain.Redact(fmt.Sprintf("%s: the request could not be made: %v", call.doing, a.err)), facts, a.err)
+	case a.untried():
+		return chain.Unsure(chain.ReasonReadFailed, detail, facts, a.err)
 	case a.throttled():
 		return chain.Unsure(chain.ReasonSTSThrottled, detail, facts, a.err)
 	}
 	found := judgeSTS(call.operation, a)
+	if found.reason == chain.ReasonIdentityTokenExpired {
+		found.why = a.clock()
+	}
 	if found.why != "" {
 		detail += " (" + found.why + ")"
 	}
 	return chain.Fail(found.step, found.reason, detail, facts, a.err)
+}
+
+// clock says how far the local clock can be trusted, for a verdict that hangs on a time.
+func (s sighting) clock() string {
+	skew := s.skew.Round(time.Second)
+	switch {
+	case !s.measured:
+		return "STS' own clock decided; its answer had no date to measure the local one by"
+	case skew > 0:
+		return fmt.Sprintf("STS' own clock decided; the local one is %s ahead of it", skew)
+	case skew < 0:
+		return fmt.Sprintf("STS' own clock decided; the local one is %s behind it", -skew)
+	}
+	return "STS' own clock decided; the local one agrees with it"
 }
 
 // judgeSTS decides by this order: no answer, an answer that is not STS's, signatures (where the clock comes first), then the code. What no row names is sts_error.

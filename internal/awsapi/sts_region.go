@@ -23,7 +23,8 @@ func (c *Client) refine(ctx context.Context, session *Session, err error) error 
 		return err
 	}
 	seen := c.observe()
-	if _, failed := c.sts(home, session.provider(), seen).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}); failed != nil {
+	there := func(o *sts.Options) { o.Region = home }
+	if _, failed := session.calls.api.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, as(session.provider(), seen), there); failed != nil {
 		return err
 	}
 	reason, what := chain.ReasonSTSRegionDisabled, "access key, so the account has not enabled the region"

@@ -106,7 +106,7 @@ func isolate(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_ROLE_ARN": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "",
-		"AWS_CONTAINER_CREDENTIALS_FULL_URI": "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_ENDPOINT_URL_EKS": "",
+		agentVariable: "", agentTokenVariable: "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_ENDPOINT_URL_EKS": "",
 		"AWS_CONFIG_FILE": nowhere, "AWS_SHARED_CREDENTIALS_FILE": nowhere, "AWS_EC2_METADATA_DISABLED": "true", "AWS_REGION": "us-west-2", "AWS_CA_BUNDLE": "",
 	} {
 		t.Setenv(name, value)

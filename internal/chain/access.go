@@ -10,14 +10,13 @@ import "time"
 type ClusterInfo struct {
 	Name      string
 	ARN       string
-	Status    string // ACTIVE, CREATING, …
-	Endpoint  string // https URL
-	CA        []byte // PEM
-	AuthMode  string // CONFIG_MAP, API_AND_CONFIG_MAP or API
-	OIDC      string // issuer URL
-	PublicIPs []string
-	Public    bool
-	Private   bool
+	Status    string    // ACTIVE, CREATING, …
+	Endpoint  string    // https URL
+	CA        []byte    // PEM
+	AuthMode  string    // CONFIG_MAP, API_AND_CONFIG_MAP or API
+	PublicIPs []string  // publicAccessCidrs: who is let to the public endpoint
+	Public    bool      // the public endpoint is on
+	Private   bool      // the private endpoint is on
 	Read      time.Time // when it was read
 }
 
@@ -50,9 +49,7 @@ const TokenLifetime = 15 * time.Minute
 type Review struct {
 	Username string
 	Groups   []string
-	UID      string
-	Extra    map[string][]string // arn, canonicalArn, sessionName, accessKeyId, principalId
-	Date     time.Time           // the apiserver's Date header; zero when it sent none
+	Silent   bool // the token was accepted without a word for whom; else an empty Username is the apiserver's own answer
 }
 
 // Anonymous reports whether the apiserver saw no credential at all.
@@ -60,10 +57,10 @@ func (r Review) Anonymous() bool { return r.Username == "system:anonymous" }
 
 // Decision is the authorizer's answer to one rule.
 type Decision struct {
-	Allowed bool
-	Denied  bool   // an authorizer said no, rather than none said yes
-	Reason  string // the authorizer's own words
-	Error   string // evaluation errors, such as a binding to a role that does not exist
+	Allowed     bool
+	Reason      string // the authorizer's own words
+	Error       string // evaluation errors, such as a binding to a role that does not exist
+	MissingRole string // the first role that a binding names and that does not exist, as kubectl writes it: clusterrole/deployer; "" none
 }
 
 // AccessEntry is an EKS access entry.
@@ -80,6 +77,8 @@ type Mapping struct {
 	ARN      string // as written
 	Username string
 	Groups   []string
+	OddKeys  []string // keys that are not spelled as the authenticator spells them, such as roleARN or group
+	Problem  string   // what of the line did not parse, so that the line counts without it; "" nothing
 }
 
 // AWSAuth is the aws-auth ConfigMap as the authenticator reads it: sections are parsed apart, a broken one maps nobody.
@@ -87,10 +86,6 @@ type AWSAuth struct {
 	Roles    []Mapping
 	Users    []Mapping
 	Accounts []string
+	Strays   []Stray
 	Broken   map[string]string // section → what is wrong with it
-}
-
-// Timing is how long each phase of a new connection took; zero phases were not reached.
-type Timing struct {
-	DNS, TCP, TLS, HTTP time.Duration
 }

@@ -6,8 +6,8 @@ package chain
 
 var accessEntryReasons = []ReasonInfo{
 	{StepAccessEntry, ReasonNotMapped,
-		"The AWS credentials are good, and the cluster knows no such principal. Rotating keys or rewriting the kubeconfig does not help; being the cluster's creator does not either.",
-		"HTTP 401, while STS accepts the token's presigned URL, the signed cluster name is right, and neither an access entry nor aws-auth has the principal.",
+		"The cluster knows no such principal. Rotating keys or rewriting the kubeconfig does not help; being the cluster's creator does not either.",
+		"HTTP 401, the signed cluster name is right, and neither an access entry nor aws-auth has the principal. STS accepts the presigned URL, where it could be asked; the detail says so.",
 		lines(
 			"aws eks create-access-entry --region {region} --cluster-name {eks_name} --principal-arn {principal} --kubernetes-groups {expected_groups}",
 			"Terraform: resource aws_eks_access_entry with cluster_name = {eks_name}, principal_arn = {principal}, kubernetes_groups = the groups to give; then terraform apply.",
@@ -16,7 +16,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAccessEntryPrincipalRecreated,
 		"The role or user was deleted and made again under the same name. EKS keeps the unique id of the old one, so the entry is there and lets nobody in.",
-		"An entry for the ARN exists, STS accepts the token, and another identity has got in since this one was first refused. Ruled out: the authenticator, the token, a missing entry.",
+		"STS accepts the token, and IAM says that the principal is younger than its entry; or, where IAM cannot be read, somebody else gets in while this one is refused again. Ruled out: the authenticator, a missing entry.",
 		lines(
 			"aws eks describe-access-entry --region {region} --cluster-name {eks_name} --principal-arn {principal}",
 			"aws eks list-associated-access-policies --region {region} --cluster-name {eks_name} --principal-arn {principal}",
@@ -25,7 +25,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAccessEntryShadowsAWSAuth,
 		"The principal is both in an access entry and in aws-auth. The entry wins entirely, so the groups that aws-auth still shows are not given.",
-		"Authentication mode API_AND_CONFIG_MAP, and the review shows the entry's user and groups, not those of aws-auth. Ruled out: RBAC, whose rules were not at fault.",
+		"Authentication mode API_AND_CONFIG_MAP, and the review shows the entry's user and groups, while aws-auth gives the expected ones, or more where nothing is declared and a rule is denied. Ruled out: RBAC, whose rules were not at fault.",
 		lines(
 			"aws eks update-access-entry --region {region} --cluster-name {eks_name} --principal-arn {principal} --kubernetes-groups {expected_groups}",
 			"Where aws-auth gives a system: group, associate a policy instead (an entry may not hold such a group):",
@@ -34,7 +34,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAccessEntryInvalidGroup,
 		"The entry was never made, because EKS refuses groups that begin with system: (such as system:masters). An access policy takes their place.",
-		"No access entry for the principal, while a system: group is declared for it. Ruled out: the token, which STS accepts.",
+		"Authentication mode API, no access entry for the principal, and a system: group is declared for it or stands in its line of aws-auth. Ruled out: the token, which STS accepts.",
 		lines(
 			"aws eks create-access-entry --region {region} --cluster-name {eks_name} --principal-arn {principal}",
 			"aws eks associate-access-policy --region {region} --cluster-name {eks_name} --principal-arn {principal} --policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy --access-scope type=cluster",
@@ -59,7 +59,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAWSAuthUnknownKey,
 		"The ConfigMap aws-auth has a key that the authenticator does not know, and it ignores what is under it.",
-		"The ConfigMap was read: a section other than mapRoles, mapUsers, mapAccounts, or a line without rolearn or userarn. Ruled out: the token, which STS accepts.",
+		"The caller's ARN stands under an unknown section or key; or its line matches but for the case of a key, and the caller is refused; or it gives no groups under a misspelt key, and a rule is denied. Ruled out: the token.",
 		lines(
 			"kubectl get configmap -n kube-system aws-auth -o yaml",
 			"kubectl edit configmap -n kube-system aws-auth",
@@ -74,8 +74,8 @@ var accessEntryReasons = []ReasonInfo{
 			"Merge the lines of {principal} into one with all their groups; got {groups}, expected {expected_groups}.",
 		)},
 	{StepAccessEntry, ReasonAWSAuthUnparseable,
-		"A section of aws-auth is no valid YAML, so it maps nobody; the other sections still work.",
-		"The observer read the ConfigMap and the section of this principal does not parse. Ruled out: the token, an access entry, the other sections.",
+		"A section of aws-auth is no valid YAML, so it maps nobody; the other sections still work. Or a line is damaged by itself: groups that are no list count as none, and placeholders that were left are taken for names.",
+		"The observer read the ConfigMap, and the section of this principal does not parse, or the review shows just what its damaged line gives. Ruled out: the token, an access entry, the other sections.",
 		lines(
 			"kubectl get configmap -n kube-system aws-auth -o yaml",
 			"kubectl edit configmap -n kube-system aws-auth",
@@ -83,7 +83,7 @@ var accessEntryReasons = []ReasonInfo{
 			"Nobody left who may edit it? aws eks create-access-entry --region {region} --cluster-name {eks_name} --principal-arn YOUR_ARN",
 		)},
 	{StepAccessEntry, ReasonUsernameTemplateUnresolved,
-		"The principal is mapped, but its username needs an EC2 instance id (the template EC2PrivateDNSName), and this session has none. The caller gets the 401 of a stranger.",
+		"The principal is mapped, but its username or a group needs an EC2 instance id (the template EC2PrivateDNSName), and this session has none. The caller gets the 401 of a stranger.",
 		"The ARN matches a mapping with that template, and the session name is not i-…. Ruled out: a missing mapping.",
 		lines(
 			"The session is {session_name}; give the mapping a username that any session can fill.",
@@ -117,7 +117,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAuthenticatorUnavailable,
 		"The apiserver cannot ask its authenticator, so no IAM principal gets in. Every user sees the ordinary 401 or a hang.",
-		"Requests without a token are answered, the review of a token that STS accepts is not, or all IAM identities of the cluster fail at once. Ruled out: one missing mapping.",
+		"Requests without a token are answered, the review of a token that STS accepts is not; or two principals with an access entry, this one and the observer, are refused at once. Ruled out: one missing mapping.",
 		lines(
 			"aws eks describe-cluster --region {region} --name {eks_name} --query cluster.health.issues",
 			"aws logs tail /aws/eks/{eks_name}/cluster --region {region} --since 15m --log-stream-name-prefix authenticator",
@@ -126,7 +126,7 @@ var accessEntryReasons = []ReasonInfo{
 		)},
 	{StepAccessEntry, ReasonAuthenticatorThrottled,
 		"STS throttles the cluster's authenticator, which asks it once per new token. Clients see slow requests, then 401.",
-		"The review was slow or refused while STS answers Throttling to the same presigned URL. Ruled out: the mapping and the keys.",
+		"The 401 took the 4 s of the apiserver's retries, or outlasted the run, and STS answers Throttling to the presigned URL, or the observer, who has an entry, is refused too. Ruled out: the mapping and the keys.",
 		lines(
 			"aws logs tail /aws/eks/{eks_name}/cluster --region {region} --since 15m --log-stream-name-prefix authenticator --filter-pattern throttled",
 			"Make fewer new tokens in account {account_id}: let clients keep a token for its 14 minutes, and find the busiest caller of GetCallerIdentity in CloudTrail.",
@@ -137,7 +137,7 @@ var accessEntryReasons = []ReasonInfo{
 		"HTTP 401 after every check that could be made; the detail lists what was ruled out and what could not be read.",
 		lines(
 			"Ruled out: {ruled_out}.",
-			"Give cluster {cluster} an observer that may eks:DescribeCluster, eks:DescribeAccessEntry, eks:ListAccessEntries and read the ConfigMap kube-system/aws-auth.",
+			"Give cluster {cluster} an observer that may eks:DescribeCluster, eks:DescribeAccessEntry, eks:ListAccessEntries, iam:GetRole and iam:GetUser, read the ConfigMap kube-system/aws-auth, and has an access entry of its own.",
 			`aws eks update-cluster-config --region {region} --name {eks_name} --logging '{"clusterLogging":[{"types":["authenticator"],"enabled":true}]}'`,
 			`aws logs tail /aws/eks/{eks_name}/cluster --region {region} --since 15m --log-stream-name-prefix authenticator --filter-pattern '"access denied"'`,
 		)},

@@ -25,15 +25,15 @@ var rbacReasons = []ReasonInfo{
 		)},
 	{StepRBAC, ReasonAccessPolicyScope,
 		"An access policy would allow it, but is scoped to other namespaces. EKS does not check that the namespaces of a scope exist.",
-		"A policy is associated, its scope is namespace, and the rule's namespace is not in it. Ruled out: the policy's content, the mapping.",
+		"A policy is associated that allows the rule by AWS' published contents, its scope is namespaces, and the rule's own (or the whole cluster) is not in it. Ruled out: the policy's content, the mapping.",
 		lines(
 			"aws eks list-associated-access-policies --region {region} --cluster-name {eks_name} --principal-arn {principal}",
 			"aws eks associate-access-policy --region {region} --cluster-name {eks_name} --principal-arn {principal} --policy-arn POLICY_ARN --access-scope type=namespace,namespaces=OLD_NAMESPACES,{namespace}",
 			"Name the old namespaces too: the scope is replaced. Terraform: access_scope of aws_eks_access_policy_association.",
 		)},
 	{StepRBAC, ReasonAccessPolicyExcludesResource,
-		"An access policy applies here, but does not cover this resource: custom resources are in hardly any, secrets and nodes not in all.",
-		"A policy is associated and its scope includes the place, and still the review answers no. Ruled out: scope and mapping.",
+		"The entry has access policies, and none of them covers this resource, wherever it applies: custom resources are in hardly any, secrets and nodes not in all.",
+		"The review answers no, and AWS' published contents of all associated policies have nothing on the resource. Ruled out: scope and mapping.",
 		lines(
 			"Missing: {rule}; access policies cannot be extended, so add RBAC through a group of the entry.",
 			"kubectl create clusterrole NAME --verb={verb} --resource={resource}",

@@ -7,7 +7,7 @@ package chain
 var stsReasons = []ReasonInfo{
 	{StepSTS, ReasonSTSUnreachable,
 		"The regional STS endpoint cannot be reached: DNS, TCP or TLS to it fails, or it does not answer. No key was judged.",
-		"The call got no HTTP answer; the host and the phase are in the detail. Ruled out: credentials and trust policies, which STS never saw.",
+		"The call got no answer that is STS's; the host and the phase are in the detail. Ruled out: credentials and trust policies, which STS did not judge.",
 		lines(
 			"curl -sv --max-time 5 -o /dev/null https://{sts_host}/",
 			"aws ec2 describe-vpc-endpoints --region {region} --filters Name=service-name,Values=com.amazonaws.{region}.sts",
@@ -50,10 +50,10 @@ var stsReasons = []ReasonInfo{
 		)},
 	{StepSTS, ReasonAssumeRoleDenied,
 		"A hop of the role chain is refused. The action that the message names is not proof of the cause: trust policy, caller's policy, external id, session tags and SCPs all answer alike.",
-		"AssumeRole answered AccessDenied at the hop named in the detail; the base credentials worked. Ruled out: expired or unknown keys and the clock, which have errors of their own.",
+		"The hop named in the detail was refused: by STS, or, for hop 1 of pod_identity and instance_profile, by EKS Auth or EC2, which assume the role themselves. Ruled out: expired or unknown keys and the clock, which have errors of their own.",
 		lines(
 			"aws iam get-role --role-name {role_name} --query Role.AssumeRolePolicyDocument",
-			"The trust policy of {role_arn} must name the caller, allow sts:AssumeRole (and sts:TagSession when the chain begins at Pod Identity), and its sts:ExternalId must equal the external_id_file.",
+			"The trust policy of {role_arn} must name the caller, allow sts:AssumeRole (and sts:TagSession when the chain begins at Pod Identity), and its sts:ExternalId must equal the external_id_file. At hop 1 of pod_identity the caller is pods.eks.amazonaws.com, of instance_profile ec2.amazonaws.com.",
 			"aws iam simulate-principal-policy --policy-source-arn CALLER_ARN --action-names sts:AssumeRole sts:TagSession --resource-arns {role_arn}",
 			"Both right? Look for an SCP, a permissions boundary, or an MFA, IP or organisation condition.",
 		)},
@@ -81,7 +81,7 @@ var stsReasons = []ReasonInfo{
 		)},
 	{StepSTS, ReasonCredentialsExpired,
 		"The session behind the identity has ended and nothing renewed it.",
-		"STS answered ExpiredToken. Ruled out: the clock, which agrees with the answer's Date header; deleted keys, which have another code.",
+		"STS answered ExpiredToken. Ruled out: deleted keys, which have another code.",
 		lines(
 			"The session ended at {session_expires}.",
 			"aws sso login --profile {profile}",
@@ -130,12 +130,12 @@ var stsReasons = []ReasonInfo{
 			"For a region that is enabled by default: IAM console, Account settings, Security Token Service, Endpoints, activate {region}; use the account that owns the role or user.",
 		)},
 	{StepSTS, ReasonSTSError,
-		"STS refused the call for a reason that no other row covers: a bad parameter, a policy that is too large, or a fault of its own.",
-		"STS answered, and its code is none of the known ones; code, message and request id are kept. Ruled out: everything that has a row of its own in this step.",
+		"STS, or EKS Auth behind the Pod Identity agent, gave no session for a reason that no other row covers: a bad parameter, a policy that is too large, or a fault of its own.",
+		"STS or the agent answered, and its code is none of the known ones; code, message and request id are kept. Ruled out: everything that has a row of its own in this step.",
 		lines(
-			"STS said {error_code}: {error_message} (request {request_id}).",
-			"A duration above the limit: lower duration of the hop (a chained role gets at most 1h), or raise it with the next line.",
-			"aws iam update-role --role-name {role_name} --max-session-duration 3600",
+			"The answer was {error_code}: {error_message} (request {request_id}).",
+			"When the detail names the Pod Identity agent, read its log: kubectl logs -n kube-system -l app.kubernetes.io/name=eks-pod-identity-agent, and the way from the node to the eks-auth endpoint of its region.",
+			"A duration above the limit: lower duration of the hop; a chained role gets at most 1h, others the role's maximum session duration.",
 			"PackedPolicyTooLarge: fewer session tags, or session_policy: none on identity {identity}; a 5xx: look at https://health.aws.amazon.com/health/status.",
 		)},
 }

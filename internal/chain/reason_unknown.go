@@ -6,10 +6,10 @@ package chain
 
 var unknownReasons = []ReasonInfo{
 	{StepNone, ReasonObserverDenied,
-		"The observer, the identity that reads the EKS and ELB APIs, may not read what the probe needed. The identity under test was not judged by this.",
+		"The observer, the identity that reads the EKS API, may not read what the probe needed. The identity under test was not judged by this.",
 		"AWS or the apiserver answered access denied to the observer's own call.",
 		lines(
-			"Allow observer {observer}: eks:DescribeCluster, eks:ListAccessEntries, eks:DescribeAccessEntry, eks:ListAssociatedAccessPolicies, elasticloadbalancing:Describe* (target health only on Resource *).",
+			"Allow observer {observer}: eks:DescribeCluster, eks:ListAccessEntries, eks:DescribeAccessEntry, eks:ListAssociatedAccessPolicies.",
 			"aws iam put-role-policy --role-name OBSERVER_ROLE --policy-name eks-slo-observer --policy-document file://observer.json",
 			"kubectl create role eks-slo-observer -n kube-system --verb=get --resource=configmaps --resource-name=aws-auth",
 			"Bind that role to a group (kubectl create rolebinding eks-slo-observer -n kube-system --role=eks-slo-observer --group=eks-slo-observer), and give the observer's access entry the group.",
@@ -23,11 +23,12 @@ var unknownReasons = []ReasonInfo{
 			"Without an observer set on cluster {cluster}, set one, or set endpoint and ca_file.",
 		)},
 	{StepNone, ReasonNotMeasurable,
-		"There was nothing to measure: all targets are unavailable or freshly initial, or health checks are off.",
-		"Every target is in a state that is neither good nor bad. It is never counted as good.",
+		"What was asked cannot be measured here: a write that cannot be dry-run or needs what is not there, a review that the cluster does not answer, or targets that are neither good nor bad.",
+		"The server answered, and its answer says nothing about the target. It is never counted as good.",
 		lines(
-			"aws elbv2 describe-target-health --region {region} --target-group-arn {target_group_arn} --query 'TargetHealthDescriptions[].TargetHealth'",
-			"Freshly made targets: wait. Target.HealthCheckDisabled (Lambda): aws elbv2 modify-target-group --region {region} --target-group-arn {target_group_arn} --health-check-enabled",
+			"Read the detail: it names what could not be asked, and the server's words.",
+			"A rule of dry_run that cannot be tried: take it out, or name a manifest_file; as a rule of allow it is still reviewed.",
+			"kubectl auth can-i {verb} {resource} -n {namespace}",
 		)},
 	{StepNone, ReasonSTSThrottled,
 		"STS throttled the prober's own calls. The identity was not judged.",
@@ -45,10 +46,10 @@ var unknownReasons = []ReasonInfo{
 			"kubectl logs -n kube-system -l app.kubernetes.io/name=eks-pod-identity-agent --since=15m",
 		)},
 	{StepNone, ReasonEKSAPIThrottled,
-		"The EKS API throttled the observer. Where the cluster was known before, the probe went on with the cached endpoint and CA.",
-		"DescribeCluster or an access-entry read answered TooManyRequestsException or ThrottlingException. The apiserver of the cluster is another thing, and is well.",
+		"The EKS API throttled the observer, or the exporter's own budget of EKS reads was spent. Where the cluster was known before, the probe went on with the known endpoint and CA.",
+		"EKS answered TooManyRequestsException or ThrottlingException, or the read waited for its turn for as long as the run had; the detail says which. Nothing is said of the cluster's apiserver.",
 		lines(
-			"Lower aws_api_budget.eks_reads_per_second, or raise the interval of the drift loop.",
+			"When EKS throttles, lower aws_api_budget.eks_reads_per_second; when the own budget was spent, raise it.",
 			"aws cloudtrail lookup-events --region {region} --lookup-attributes AttributeKey=EventName,AttributeValue=DescribeCluster --max-results 50",
 			"aws service-quotas list-service-quotas --region {region} --service-code eks",
 		)},
@@ -73,7 +74,7 @@ var unknownReasons = []ReasonInfo{
 		"The scheduler, which never runs a target twice at a time. A slow target ends in its own timeout; an overrun is the prober's.",
 		lines(
 			"Look at eks_slo_exporter_probes_in_flight, eks_slo_exporter_probe_lateness_seconds and eks_slo_exporter_probe_overruns_total.",
-			"Give the exporter more CPU (a CPU limit throttles it), raise interval, or split the targets among shards.",
+			"Give the exporter more CPU (a CPU limit throttles it), raise interval, or run a second exporter with half of the targets.",
 		)},
 	{StepNone, ReasonMissedSlot,
 		"Nobody probed in this slot: the exporter was stopped, suspended or starved of CPU.",

@@ -57,6 +57,9 @@ var secretShapes = regexp.MustCompile(strings.Join([]string{
 	`(?i)aws_?(?:secret_?access_?key|session_?token|security_?token)["'\s]*[=:]["'\s]*[^\s"',;}]+`,
 }, "|"))
 
+// userinfo is what stands between the scheme and the host of a URL: USER:PASSWORD, where the password may hold "/" and "@", or a lone token. Only a URL with a port and an "@" further on looks alike.
+var userinfo = regexp.MustCompile(`://(?:[^\s/?#@:"<>]*:(?:\\.|[^\s"\\<>])*|[^\s/?#@:"<>]+)@`)
+
 // secretMarks are the lower-cased texts without one of which no shape can match: they are cheap to look for, and nearly all texts have none.
 var secretMarks = []string{
 	"k8s-aws-v1.", "eyj", "akia", "asia", "iqojb3jpz2lu", "fwogzxivyxdz", "fqogzxivyxdz", "fqodyxdz", "agojb3jpz2lu",
@@ -74,7 +77,7 @@ const (
 	readLimit   = 16 * detailLimit
 )
 
-// Redact makes foreign text fit for people: secrets are replaced, control characters become spaces, invalid UTF-8 is dropped, and it ends after 1,000 bytes.
+// Redact makes foreign text fit for people: secrets, also the user and password of a URL, are replaced, control characters become spaces, invalid UTF-8 is dropped, and it ends after 1,000 bytes.
 // Of a text above 16,000 bytes only the beginning is read; a word that this cuts in two is dropped, since half a secret has no shape.
 func Redact(text string) string {
 	if len(text) > readLimit {
@@ -83,6 +86,9 @@ func Redact(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	if hasSecretMark(text) {
 		text = secretShapes.ReplaceAllString(text, redacted)
+	}
+	if strings.Contains(text, "://") && strings.Contains(text, "@") {
+		text = userinfo.ReplaceAllLiteralString(text, "://"+redacted+"@")
 	}
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

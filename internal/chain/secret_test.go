@@ -118,6 +118,14 @@ func TestRedact(t *testing.T) {
 		"invalid UTF-8":           {"caf\xc3\x28\xff é", "caf( é"},
 		"blanks around":           {" \n x \n ", "x"},
 		"two secrets of a kind":   {keyID + " " + keyID, "[redacted] [redacted]"},
+		"proxy URL":               {`invalid proxy address "http://svc:aB3/xyz@proxy:3128": bad port`, `invalid proxy address "http://[redacted]@proxy:3128": bad port`},
+		"proxy URL without host":  {`parse "http://u:pw@:::bad": invalid port`, `parse "http://[redacted]@:::bad": invalid port`},
+		"password with @ and ?":   {"https://u:p@s/s?w#@h/x y@z", "https://[redacted]@h/x y@z"},
+		"password with a quote":   {`"http://u:a\"b@h" x`, `"http://[redacted]@h" x`},
+		"password without a user": {"http://:pw@h", "http://[redacted]@h"},
+		"token for a user":        {"https://ghp_0123@h/x", "https://[redacted]@h/x"},
+		"two URLs":                {"http://a:b@c then https://d:e@f", "http://[redacted]@c then https://[redacted]@f"},
+		"URLs without a user":     {"https://h:443/a?b=c, mail ci@h; https://h/@x", "https://h:443/a?b=c, mail ci@h; https://h/@x"},
 		"what is cut is redacted": {strings.Repeat("x", 995) + " " + keyID, strings.Repeat("x", 995) + " [red…"},
 	}
 	for name, c := range cases {
@@ -173,6 +181,8 @@ func TestRedactIsBounded(t *testing.T) {
 		"brackets":      strings.Repeat(`"Token":"`, 1_000_000),
 		"two-byte":      strings.Repeat("é", 5_000_000),
 		"broken":        strings.Repeat("\xff\xc3", 5_000_000),
+		"users":         strings.Repeat("://u:", 2_000_000) + "@",
+		"passwords":     strings.Repeat("://u:AAAA@h ", 1_000_000),
 		"parameters":    strings.Repeat("X-Amz-Signature%25", 500_000),
 	}
 	for name, text := range huge {

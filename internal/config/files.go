@@ -5,11 +5,15 @@
 package config
 
 import (
+	"bytes"
 	"crypto/x509"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
 // readFile reads the file that a key names, and returns its resolved name. data is nil when the key is not given or the file cannot be used.
@@ -19,37 +23,12 @@ func (d *decoder) readFile(f fields, key string) (name string, data []byte) {
 		return "", nil
 	}
 	name = d.path(text)
-	data, err := readSmall(name)
+	data, err := chain.ReadSmall(name, maxSize)
 	if err != nil {
 		d.report(f.at(key), fileUnusable, key, text, err.Error())
 		return name, nil
 	}
 	return name, data
-}
-
-// readSmall reads a regular file of at most maxSize bytes. Its errors do not repeat the file's name.
-func readSmall(name string) ([]byte, error) {
-	info, err := os.Stat(name) // before opening: a pipe would block
-	switch {
-	case err != nil:
-		return nil, bare(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxSize:
-		return nil, fmt.Errorf("larger than %d bytes", maxSize)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, bare(err)
-	}
-	return data, nil
-}
-
-func bare(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	return err
 }
 
 // caFile reads the key ca_file: PEM, with at least one certificate.
@@ -59,4 +38,73 @@ func (d *decoder) caFile(f fields) string {
 		d.report(f.at("ca_file"), noCertificate, f.text("ca_file"))
 	}
 	return name
+}
+
+// externalIDFile reads the key external_id_file. What the file holds is dropped: it is read anew at every run.
+func (d *decoder) externalIDFile(f fields) string {
+	name, data := d.readFile(f, "external_id_file")
+	if data != nil && len(bytes.TrimSpace(data)) == 0 {
+		d.report(f.at("external_id_file"), emptyExternalID, f.text("external_id_file"))
+	}
+	return name
+}
+
+// manifestFile reads the key manifest_file: one Kubernetes object. ok is false when it is not given or cannot be used.
+func (d *decoder) manifestFile(f fields) (name string, ok bool) {
+	name, data := d.readFile(f, "manifest_file")
+	if data == nil {
+		return name, false
+	}
+	if err := checkManifest(data); err != nil {
+		d.report(f.at("manifest_file"), badManifest, f.text("manifest_file"), err.Error())
+		return name, false
+	}
+	return name, true
+}
+
+// checkManifest looks for one object among the documents of a manifest; empty documents count for nothing. Its errors hold nothing of the text.
+func checkManifest(data []byte) error {
+	objects := 0
+	for documents := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var document yaml.Node
+		switch err := documents.Decode(&document); {
+		case errors.Is(err, io.EOF) && objects == 1:
+			return nil
+		case errors.Is(err, io.EOF):
+			return errors.New("it holds no object")
+		case err != nil:
+			return errors.New("it is not YAML")
+		case isNull(document.Content[0]):
+			continue
+		}
+		if objects++; objects > 1 {
+			return errors.New("it holds more than one object")
+		}
+		if err := checkObject(document.Content[0]); err != nil {
+			return err
+		}
+	}
+}
+
+func checkObject(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return errors.New("it holds no object")
+	}
+	texts, list := map[string]string{}, false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, n.Content[i+1]
+		if value.Kind == yaml.ScalarNode && value.ShortTag() == "!!str" {
+			texts[key] = value.Value
+		}
+		list = list || key == "items"
+	}
+	switch {
+	case texts["apiVersion"] == "":
+		return errors.New("the object has no apiVersion")
+	case texts["kind"] == "":
+		return errors.New("the object has no kind")
+	case list && strings.HasSuffix(texts["kind"], "List"):
+		return errors.New("it holds a list of objects")
+	}
+	return nil
 }

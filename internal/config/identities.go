@@ -22,8 +22,8 @@ const (
 	longestChained  = time.Hour
 )
 
-// supportedSources are the sources that this version signs in with.
-var supportedSources = []chain.Source{chain.SourceIRSA, chain.SourceProfile, chain.SourceEnvironment, chain.SourceDefault}
+// roleSources are the sources whose own credentials are a role's, so that every AssumeRole after them is role chaining.
+var roleSources = []chain.Source{chain.SourceIRSA, chain.SourcePodIdentity, chain.SourceInstanceProfile}
 
 // sourceKeys are the keys that only one source reads.
 var sourceKeys = []struct {
@@ -58,23 +58,20 @@ func (d *decoder) identity(f fields) chain.Identity {
 		Labels:          d.labels(f),
 	}
 	for i, item := range f.list("assume_role") {
-		chained := i > 0 || identity.Source == chain.SourceIRSA // the web identity's role is the first
+		chained := i > 0 || slices.Contains(roleSources, identity.Source)
 		identity.Hops = append(identity.Hops, d.hop(item, i, chained))
 	}
-	identity.ReuseSession = d.reuseSession(f, identity.Hops)
+	identity.ReuseSession = d.reuseSession(f, identity)
 	return identity
 }
 
 // credentialSource reads the source, and checks that the other keys fit it.
 func (d *decoder) credentialSource(f fields) chain.Source {
 	source := choice(f, "source", chain.Sources, "")
-	switch {
-	case source == "":
+	if source == "" {
 		return ""
-	case !slices.Contains(supportedSources, source):
-		d.report(f.at("source"), unsupportedSource, string(source), sourceList())
-		return source
-	case source == chain.SourceProfile:
+	}
+	if source == chain.SourceProfile {
 		f.require("profile", "the profile's name in the shared AWS configuration files")
 	}
 	for _, row := range sourceKeys {
@@ -88,7 +85,7 @@ func (d *decoder) credentialSource(f fields) chain.Source {
 func (d *decoder) hop(item *yaml.Node, i int, chained bool) chain.Hop {
 	f := d.mapping(item, fmt.Sprintf("assume_role[%d]", i), "role_arn", "external_id_file", "duration")
 	f.require("role_arn", "the role to assume, "+aRole.example)
-	hop := chain.Hop{RoleARN: f.arn("role_arn", aRole), ExternalIDFile: d.path(f.text("external_id_file"))}
+	hop := chain.Hop{RoleARN: f.arn("role_arn", aRole), ExternalIDFile: d.externalIDFile(f)}
 	hop.Duration, _ = f.duration("duration", shortestSession)
 	most := limit{longestSession, "STS grants a role session at most 12 hours"}
 	if chained {
@@ -100,18 +97,21 @@ func (d *decoder) hop(item *yaml.Node, i int, chained bool) chain.Hop {
 	return hop
 }
 
-// reuseSession reads how long a session may serve; no longer than the last hop's session lives.
-func (d *decoder) reuseSession(f fields, hops []chain.Hop) time.Duration {
-	reuse, _ := f.duration("reuse_session", 0)
-	if len(hops) > 0 {
+// reuseSession reads how long a session may serve; no longer than the last hop's session lives. Only the session of a role that the exporter assumes can: irsa's own, or a hop's.
+func (d *decoder) reuseSession(f fields, identity chain.Identity) time.Duration {
+	reuse, given := f.duration("reuse_session", 0)
+	if given && identity.Source != "" && identity.Source != chain.SourceIRSA {
+		f.require("assume_role", "reuse_session keeps the session of an assumed role, and this identity assumes none: add assume_role, or remove reuse_session")
+	}
+	if hops := identity.Hops; len(hops) > 0 {
 		d.atMost(f, "reuse_session", reuse, limit{hops[len(hops)-1].Duration, "a session cannot serve longer than it lives: raise the duration of the last assume_role, or lower reuse_session"})
 	}
 	return reuse
 }
 
 func sourceList() string {
-	names := make([]string, len(supportedSources))
-	for i, source := range supportedSources {
+	names := make([]string, len(chain.Sources))
+	for i, source := range chain.Sources {
 		names[i] = string(source)
 	}
 	return strings.Join(names, ", ")

@@ -15,6 +15,9 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
+// longestLabel is the most bytes of a label's value: it stands on every info series of its cluster or identity.
+const longestLabel = 1024
+
 // reservedLabels are the labels of the info series itself.
 var reservedLabels = []string{"cluster", "identity"}
 
@@ -33,7 +36,11 @@ func (d *decoder) labels(f fields) map[string]string {
 		case slices.Contains(reservedLabels, e.name) || strings.HasPrefix(e.name, model.ReservedLabelPrefix):
 			d.report(at, reservedLabel, e.name)
 		default:
-			labels[e.name] = d.text(e.value, "label "+e.name)
+			value := d.text(e.value, "label "+e.name)
+			if len(value) > longestLabel {
+				d.report(d.at(e.value), labelTooLong, e.name, len(value))
+			}
+			labels[e.name] = value
 		}
 	}
 	return labels

@@ -33,7 +33,6 @@ const (
 	mergeNotMapping
 	mergeTooDeep
 	unsupportedSection
-	unsupportedSource
 
 	badDuration
 	durationTooShort
@@ -46,6 +45,8 @@ const (
 	unknownChoice
 	fileUnusable
 	noCertificate
+	badManifest
+	emptyExternalID
 
 	badRegion
 	quoteAccountID
@@ -56,6 +57,7 @@ const (
 	badLabelName
 	reservedLabel
 	labelConflict
+	labelTooLong
 
 	arnShape
 	arnPartition
@@ -99,7 +101,6 @@ var messages = [messageCount]message{
 	mergeNotMapping:    {"<< must be given a mapping, or a list of mappings", "write <<: *anchor"},
 	mergeTooDeep:       {"merge keys nest too deeply", "write the keys out"},
 	unsupportedSection: {"%s is not supported by this version", "remove the section; this version probes access targets"},
-	unsupportedSource:  {"source %q is not supported by this version", "supported sources: %s"},
 
 	badDuration:          {"%s %q is no duration", "write whole numbers with units, such as 15s, 1m30s or 1h"},
 	durationTooShort:     {"%s %s is shorter than %s", "%s"},
@@ -112,6 +113,8 @@ var messages = [messageCount]message{
 	unknownChoice:        {"unknown %s %q", "%s"},
 	fileUnusable:         {"%s %q: %s", "a relative path starts at the directory of the configuration file"},
 	noCertificate:        {"ca_file %q holds no PEM certificate", "write the cluster's certificate authority to it, base64-decoded (aws eks describe-cluster --query cluster.certificateAuthority.data)"},
+	badManifest:          {"manifest_file %q: %s", "write one Kubernetes object to it, with apiVersion and kind"},
+	emptyExternalID:      {"external_id_file %q is empty", "write the external id to it, as the role's trust policy has it"},
 
 	badRegion:      {"%q is no AWS region", "such as eu-west-1 or us-gov-west-1; an availability zone's letter does not belong here"},
 	quoteAccountID: {"account_id must be quoted", "unquoted, YAML reads a number and drops leading zeros; write account_id: \"%s\""},
@@ -122,6 +125,7 @@ var messages = [messageCount]message{
 	badLabelName:   {"%q is no label name", "use letters, digits and _, not beginning with a digit"},
 	reservedLabel:  {"label %q is reserved", "cluster, identity and names beginning with __ are set by the exporter; choose another name"},
 	labelConflict:  {"label %q is %q on cluster %q and %q on identity %q", "both land on one series: rename one of the two"},
+	labelTooLong:   {"label %q has a value of %d bytes", "it is repeated on every info series: at most 1024 bytes"},
 
 	arnShape:       {"%q is no ARN", "write %s"},
 	arnPartition:   {"unknown partition %q in ARN %q", "%s"},

@@ -74,8 +74,8 @@ func (d *decoder) dryRun(n *yaml.Node, i int) (chain.DryRun, bool) {
 	if n.Kind == yaml.MappingNode {
 		f := d.mapping(n, what, "manifest_file")
 		f.require("manifest_file", "the file of one Kubernetes object; or write a rule such as \"create configmaps in shop\"")
-		name, data := d.readFile(f, "manifest_file")
-		return chain.DryRun{ManifestFile: name}, data != nil
+		name, ok := d.manifestFile(f)
+		return chain.DryRun{ManifestFile: name}, ok
 	}
 	rule, ok := d.rule(n, what)
 	switch {

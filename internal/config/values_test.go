@@ -170,13 +170,43 @@ func TestIdentityReadsOnlyWhatItsSourceHas(t *testing.T) {
 		chain.SourceEnvironment:     {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
 		chain.SourceDefault:         {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
 		chain.SourceProfile:         {nil, []messageID{missingKey, keyNeedsSource}, []messageID{missingKey, keyNeedsSource}},
-		chain.SourcePodIdentity:     {[]messageID{unsupportedSource}, []messageID{unsupportedSource}, []messageID{unsupportedSource}},
-		chain.SourceInstanceProfile: {[]messageID{unsupportedSource}, []messageID{unsupportedSource}, []messageID{unsupportedSource}},
+		chain.SourcePodIdentity:     {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
+		chain.SourceInstanceProfile: {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
 	} {
 		t.Run(string(source), func(t *testing.T) {
 			checkValues(t, "identities: [{name: a, source: "+string(source)+", %s}]\n", map[string]valueCase{
 				"profile": {"profile: p", c.profile}, "role": {role, c.role}, "token file": {"token_file: /t", c.tokenFile},
 			})
+		})
+	}
+}
+
+// A role that is assumed with a role's session lives an hour at most, whoever opened the first session.
+func TestChainedRolesLiveAnHour(t *testing.T) {
+	for source, chained := range map[chain.Source]bool{
+		chain.SourceIRSA: true, chain.SourcePodIdentity: true, chain.SourceInstanceProfile: true, chain.SourceEnvironment: false, chain.SourceDefault: false,
+	} {
+		t.Run(string(source), func(t *testing.T) {
+			longer := accepted("61m")
+			if chained {
+				longer = refused("61m", durationTooLong)
+			}
+			checkValues(t, "identities: [{name: a, source: "+string(source)+`, assume_role: [{role_arn: "arn:aws:iam::111122223333:role/a", duration: %s}]}]`+"\n",
+				map[string]valueCase{"an hour": accepted("1h"), "longer": longer})
+		})
+	}
+}
+
+// A manifest is one object, among any number of empty documents, as the probe reads it.
+func TestManifests(t *testing.T) {
+	for name, text := range map[string]string{
+		"an object": "apiVersion: v1\nkind: ConfigMap\n", "JSON": `{"apiVersion":"v1","kind":"ConfigMap"}`, "comments around": "---\n# a comment\n---\napiVersion: v1\nkind: Secret\n---\n",
+		"a kind that ends in List": "apiVersion: example.com/v1\nkind: AllowList\nspec: {}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := checkManifest([]byte(text)); err != nil {
+				t.Errorf("got %v, want it to be good", err)
+			}
 		})
 	}
 }

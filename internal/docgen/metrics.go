@@ -14,8 +14,8 @@ import (
 
 const metricsIntro = `# Metrics
 
-What /metrics serves. Every counter exists at 0 before its first event, and every label but those of AWS requests has a closed set of values: steps, results and reasons are those of
-[reasons.md](reasons.md).
+What /metrics serves. Every counter exists at 0 before its first event, and every label has a closed set of values: steps, results and reasons are those of
+[reasons.md](reasons.md). The one exception is ` + "`eks_slo_exporter_aws_requests_total`" + `, whose codes are AWS's own: of it only ` + "`code=\"ok\"`" + ` of the usual operations is there from the start.
 
 These sums hold at every scrape:
 

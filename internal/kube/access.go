@@ -36,7 +36,9 @@ func (c *Conn) Access(ctx context.Context, token chain.Token, rule chain.Rule) (
 		return chain.Decision{}, err
 	}
 	s := review.Status
-	return chain.Decision{Allowed: s.Allowed, Denied: s.Denied, Reason: chain.Redact(s.Reason), Error: chain.Redact(s.EvaluationError)}, nil
+	return chain.Decision{
+		Allowed: s.Allowed, Reason: chain.Redact(s.Reason), Error: chain.Redact(s.EvaluationError), MissingRole: missingRole(s.Reason, s.EvaluationError),
+	}, nil
 }
 
 func (c *Conn) accessRefused(got answer) error {

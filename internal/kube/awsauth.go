@@ -5,11 +5,14 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,15 +61,22 @@ const (
 	mapAccounts = "mapAccounts"
 )
 
+var sections = []string{mapRoles, mapUsers, mapAccounts}
+
 // parseAWSAuth reads the three sections apart. Broken[section] is a section that maps nobody; Broken[section[n]], counted from 0, is one entry that is dropped, or kept without the field that is wrong.
-// Keys are matched in any case. Entries of SSO permission sets (sso:) are passed over: the authenticator matches them only behind an alpha gate that is off by default.
+// Keys are matched in any case, and told when they are odd. Entries of SSO permission sets (sso:) are passed over: the authenticator matches them only behind an alpha gate that is off by default.
 func parseAWSAuth(data map[string]string) chain.AWSAuth {
 	auth := chain.AWSAuth{Broken: map[string]string{}}
-	auth.Roles = parseMappings(mapRoles, data[mapRoles], auth.Broken)
-	auth.Users = parseMappings(mapUsers, data[mapUsers], auth.Broken)
+	auth.Roles = parseMappings(mapRoles, data[mapRoles], &auth)
+	auth.Users = parseMappings(mapUsers, data[mapUsers], &auth)
 	if text := data[mapAccounts]; !skippable(text) {
 		if err := yaml.Unmarshal([]byte(text), &auth.Accounts); err != nil {
 			auth.Broken[mapAccounts] = chain.Redact(err.Error())
+		}
+	}
+	for _, section := range slices.Sorted(maps.Keys(data)) {
+		if arns := arnsIn(data[section]); !slices.Contains(sections, section) && len(arns) > 0 {
+			auth.Strays = append(auth.Strays, chain.Stray{Where: chain.Redact(section), ARNs: arns})
 		}
 	}
 	return auth
@@ -86,7 +96,10 @@ type entry struct {
 	Groups   []string         `json:"groups"`
 }
 
-func parseMappings(section, text string, broken map[string]string) []chain.Mapping {
+// entryKeys are the keys of a line as the authenticator spells them (pkg/config RoleMapping, UserMapping).
+var entryKeys = []string{"rolearn", "userarn", "sso", "username", "groups", "userid"}
+
+func parseMappings(section, text string, auth *chain.AWSAuth) []chain.Mapping {
 	if skippable(text) {
 		return nil
 	}
@@ -96,17 +109,21 @@ func parseMappings(section, text string, broken map[string]string) []chain.Mappi
 		err = json.Unmarshal(asJSON, &raw)
 	}
 	if err != nil {
-		broken[section] = chain.Redact(err.Error())
+		auth.Broken[section] = chain.Redact(err.Error())
 		return nil
 	}
 	var mappings []chain.Mapping
 	for i, line := range raw {
 		mapping, problem := parseMapping(section, line)
+		where := fmt.Sprintf("%s[%d]", section, i)
 		if problem != "" {
-			broken[fmt.Sprintf("%s[%d]", section, i)] = problem
+			auth.Broken[where] = problem
 		}
-		if mapping.ARN != "" {
+		switch arns := arnsIn(string(line)); {
+		case mapping.ARN != "":
 			mappings = append(mappings, mapping)
+		case problem != "" && len(arns) > 0:
+			auth.Strays = append(auth.Strays, chain.Stray{Where: where, Keys: keysOf(line), ARNs: arns})
 		}
 	}
 	return mappings
@@ -119,7 +136,8 @@ func parseMapping(section string, line json.RawMessage) (chain.Mapping, string) 
 	if err := json.Unmarshal(line, &e); err != nil {
 		problem = chain.Redact(err.Error())
 	}
-	mapping := chain.Mapping{ARN: e.RoleARN, Username: e.Username, Groups: e.Groups}
+	odd := slices.DeleteFunc(keysOf(line), func(key string) bool { return slices.Contains(entryKeys, key) })
+	mapping := chain.Mapping{ARN: e.RoleARN, Username: e.Username, Groups: e.Groups, OddKeys: odd, Problem: problem}
 	key := "rolearn"
 	if section == mapUsers {
 		mapping.ARN, key = e.UserARN, "userarn"
@@ -130,20 +148,26 @@ func parseMapping(section string, line json.RawMessage) (chain.Mapping, string) 
 	case sso:
 		return chain.Mapping{}, ""
 	case mapping.ARN == "" && problem == "":
-		problem = fmt.Sprintf("no %s; its keys: %s", key, keysOf(line))
+		problem = fmt.Sprintf("no %s; its keys: %s", key, cmp.Or(strings.Join(keysOf(line), ", "), "none"))
 	}
 	return mapping, problem
 }
 
-func keysOf(line json.RawMessage) string {
+// keysOf returns the keys of a line as they are written, in order of the alphabet.
+func keysOf(line json.RawMessage) []string {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil || len(fields) == 0 {
-		return "none"
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return nil
 	}
 	keys := make([]string, 0, len(fields))
 	for key := range fields {
-		keys = append(keys, key)
+		keys = append(keys, chain.Redact(key))
 	}
 	slices.Sort(keys)
-	return chain.Redact(strings.Join(keys, ", "))
+	return keys
 }
+
+var arnShape = regexp.MustCompile(`(?i)\barn:aws[a-z-]*:(?:iam|sts)::[^\s"',}\]]+`)
+
+// arnsIn returns the principals' ARNs that a text names.
+func arnsIn(text string) []string { return arnShape.FindAllString(text, -1) }

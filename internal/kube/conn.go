@@ -29,11 +29,12 @@ type Conn struct {
 	proxy  *url.URL // nil: none
 	roots  authority
 
-	transport *http.Transport
-	client    *http.Client
-	rest      *rest.RESTClient
-	server    []*x509.Certificate // what the server showed, leaf first
-	slots     chan struct{}       // one for each request under way
+	connections *connections
+	transport   *http.Transport
+	client      *http.Client
+	rest        *rest.RESTClient
+	server      []*x509.Certificate // what the server showed, leaf first
+	slots       chan struct{}       // one for each request under way
 }
 
 // maxStreams stays below the 100 streams that an HTTP/2 server should allow (RFC 9113, section 6.5.2): beyond its limit the transport would open a second connection.
@@ -48,8 +49,11 @@ func (c *Conn) share(first answer) {
 	}
 }
 
-// Close ends the connection. No call may be in flight.
-func (c *Conn) Close() { c.transport.CloseIdleConnections() }
+// Close ends the connection, also under a request that ran into its deadline and that the transport has not done with. No call may be in flight. It may be called again.
+func (c *Conn) Close() {
+	c.transport.CloseIdleConnections() // in order, where nothing is owed
+	c.connections.close()
+}
 
 // ServedBy reports whether the server's certificate also chains to another CA (PEM), whatever name it is for: whether that CA's cluster is the one that answered.
 func (c *Conn) ServedBy(ca []byte) bool {

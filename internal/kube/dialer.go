@@ -40,11 +40,11 @@ func DefaultOptions() Options {
 func (o Options) validate() error {
 	switch {
 	case o.Now == nil:
-		return errors.New("checking the options of the dialer: Now is nil")
+		return errors.New("kube: Options.Now is not set")
 	case o.ObserveSkew == nil:
-		return errors.New("checking the options of the dialer: ObserveSkew is nil")
+		return errors.New("kube: Options.ObserveSkew is not set")
 	case o.Proxy == nil:
-		return errors.New("checking the options of the dialer: Proxy is nil")
+		return errors.New("kube: Options.Proxy is not set")
 	}
 	return nil
 }
@@ -158,12 +158,13 @@ func (c *Conn) facts(trace *trace, got answer) chain.Facts {
 	return facts.Merge()
 }
 
-// proxyName is the proxy's URL without its user and password; "" when there is no proxy.
+// proxyName is the proxy's scheme and host; "" when there is no proxy. Everything else of the URL may hold its password: a "/" in one makes the rest of it a path.
 func (c *Conn) proxyName() string {
-	if c.proxy == nil {
+	switch {
+	case c.proxy == nil:
 		return ""
+	case c.proxy.Hostname() == "http" || c.proxy.Hostname() == "https": // what is left of a URL that was cut at such a "/"
+		return "of a malformed HTTPS_PROXY (is its password percent-encoded?)"
 	}
-	plain := *c.proxy
-	plain.User = nil
-	return chain.Redact(plain.String())
+	return chain.Redact(c.proxy.Scheme + "://" + c.proxy.Host)
 }

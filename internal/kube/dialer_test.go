@@ -29,7 +29,7 @@ func TestOptionsNameTheWrongField(t *testing.T) {
 	} {
 		options := DefaultOptions()
 		breakIt(&options)
-		if _, err := NewDialer(options); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := NewDialer(options); err == nil || err.Error() != "kube: Options."+name+" is not set" {
 			t.Errorf("without %s: error %v", name, err)
 		}
 	}

@@ -5,6 +5,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -129,9 +130,15 @@ func madeUpBody(w write, kind schema.GroupVersionKind) object {
 	}
 	version, name := kind.ToAPIVersionAndKind()
 	body := object{"apiVersion": version, "kind": name, "metadata": metadata}
-	if name == "RoleBinding" || name == "ClusterRoleBinding" {
+	switch name {
+	case "RoleBinding", "ClusterRoleBinding":
 		// Without a roleRef the escalation check, which comes before validation, ends in a 500. The role does not exist, so the answer is a 404 to those who may write bindings.
 		body["roleRef"] = object{"apiGroup": kind.Group, "kind": "ClusterRole", "name": probeName}
+	case "Binding":
+		// Without a target its validation ends in a 500. A Binding has its pod's name, and this pod does not exist, so the answer is a 404 to those who may write bindings.
+		metadata["name"] = cmp.Or(w.name, probeName)
+		delete(metadata, "generateName")
+		body["target"] = object{"kind": "Node", "name": probeName}
 	}
 	return body
 }

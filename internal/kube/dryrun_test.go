@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,8 @@ func TestDryRunRequests(t *testing.T) {
 			`{"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"generateName":"eks-slo-probe-","namespace":"shop"}}`},
 		"create rbac.authorization.k8s.io/rolebindings in shop": {[]string{"POST /apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings" + query},
 			`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"generateName":"eks-slo-probe-","namespace":"shop"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"eks-slo-probe"}}`},
+		"create bindings in shop": {[]string{"POST /api/v1/namespaces/shop/bindings" + query},
+			`{"apiVersion":"v1","kind":"Binding","metadata":{"name":"eks-slo-probe","namespace":"shop"},"target":{"kind":"Node","name":"eks-slo-probe"}}`},
 		"create namespaces":               {[]string{"POST /api/v1/namespaces" + query}, `{"apiVersion":"v1","kind":"Namespace","metadata":{"generateName":"eks-slo-probe-","namespace":""}}`},
 		"create pods/eviction in shop":    {[]string{"POST /api/v1/namespaces/shop/pods/eks-slo-probe/eviction" + query}, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"eks-slo-probe","namespace":"shop"}}`},
 		"update apps/deployments in shop": {[]string{"PUT /apis/apps/v1/namespaces/shop/deployments/eks-slo-probe" + query}, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"eks-slo-probe","namespace":"shop"}}`},
@@ -93,7 +96,7 @@ func TestNothingIsSentForWhatCannotBeDryRun(t *testing.T) {
 		"create services/proxy web in shop":               {chain.ReasonNotMeasurable, "proxy would act for real"},
 		"create serviceaccounts/token in a":               {chain.ReasonNotMeasurable, "token would act for real"},
 		"create apps/gadgets in shop":                     {chain.ReasonNotMeasurable, `Kubernetes has no resource "gadgets" in the group "apps"`},
-		"delete pods ../../../nodes in shop":              {chain.ReasonReadFailed, "invalid resource name"},
+		"delete pods ../../../nodes in shop":              {chain.ReasonReadFailed, "making the request: invalid resource name"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			world := &script{}
@@ -113,9 +116,11 @@ func TestCustomResourcesThatAreNotServed(t *testing.T) {
 		step    chain.Step
 		reason  chain.Reason
 	}{
-		"no group":    {nil, chain.StepNone, chain.ReasonNotMeasurable},
-		"forbidden":   {map[string]scripted{"/apis/karpenter.sh": {403, statusBody(403, "Forbidden", "no")}}, chain.StepNone, chain.ReasonNotMeasurable},
-		"unavailable": {map[string]scripted{"/apis/karpenter.sh": {503, "service unavailable"}}, chain.StepEndpoint, chain.ReasonAPIServerError},
+		"no group":        {nil, chain.StepNone, chain.ReasonNotMeasurable},
+		"forbidden":       {map[string]scripted{"/apis/karpenter.sh": {403, statusBody(403, "Forbidden", "no")}}, chain.StepNone, chain.ReasonNotMeasurable},
+		"a gateway's 403": {map[string]scripted{"/apis/karpenter.sh": {403, "<html>Forbidden</html>"}}, chain.StepEndpoint, chain.ReasonProxyDenied},
+		"a gateway's 404": {map[string]scripted{"/apis/karpenter.sh": {404, "<html>Not Found</html>"}}, chain.StepEndpoint, chain.ReasonAPIServerError},
+		"unavailable":     {map[string]scripted{"/apis/karpenter.sh": {503, "service unavailable"}}, chain.StepEndpoint, chain.ReasonAPIServerError},
 		"no resource": {map[string]scripted{
 			"/apis/karpenter.sh":    {200, `{"kind":"APIGroup","preferredVersion":{"version":"v1"}}`},
 			"/apis/karpenter.sh/v1": {200, `{"kind":"APIResourceList"}`},
@@ -148,7 +153,7 @@ func TestManifests(t *testing.T) {
 		"a sequence":          {"- a\n", "", "cannot unmarshal"},
 		"broken YAML":         {"a: b: c\n", "", "mapping values are not allowed"},
 		"a bad apiVersion":    {"apiVersion: a/b/c\nkind: X\n", "", "unexpected GroupVersion string"},
-		"larger than 1 MiB":   {"# " + strings.Repeat("x", maxBody), "", "larger than 1 MiB"},
+		"larger than 1 MiB":   {"# " + strings.Repeat("x", maxManifest), "", "larger than 1048576 bytes"},
 		"a traversing parent": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ../x}\n", "", "invalid namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,9 +185,18 @@ func TestManifestIsSentAsItIs(t *testing.T) {
 	}
 }
 
-func TestManifestThatIsNotThere(t *testing.T) {
-	err := connect(t, serve(t, ready(&script{}))).DryRun(within(t, ample), testToken, chain.DryRun{ManifestFile: filepath.Join(t.TempDir(), "gone.yaml")})
-	has(t, wantFailure(t, err, chain.StepNone, chain.ReasonReadFailed), "reading the manifest", "no such file")
+func TestManifestThatIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{filepath.Join(dir, "gone.yaml"): "no such file or directory", pipe: "not a regular file", "/dev/zero": "not a regular file", dir: "not a regular file"} {
+		err := connect(t, serve(t, ready(&script{}))).DryRun(within(t, ample), testToken, chain.DryRun{ManifestFile: path})
+		if e := wantFailure(t, err, chain.StepNone, chain.ReasonReadFailed); e.Detail != "reading the manifest "+path+": "+want {
+			t.Errorf("detail %q, want %q", e.Detail, want)
+		}
+	}
 }
 
 func FuzzParseManifest(f *testing.F) {

@@ -19,7 +19,7 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// verdict is what an error of one phase means. Without a reason the error is the prober's own trouble.
+// verdict is what an error of one phase means.
 type verdict struct {
 	reason chain.Reason
 	detail string
@@ -34,6 +34,7 @@ func notConfigured(detail string, facts chain.Facts) *chain.Error {
 //
 //	context cancelled           → the context's error: our own doing is nobody's failure
 //	no phase began              → the context's error when it had ended, else unknown
+//	trouble of this machine     → unknown, in every phase
 //	deadline                    → the reason of the open phase for silence
 //	any other error             → the reason of the open phase for that type of error
 func (c *Conn) connectionError(ctx context.Context, trace *trace, err error) error {
@@ -44,32 +45,39 @@ func (c *Conn) connectionError(ctx context.Context, trace *trace, err error) err
 	if late {
 		err = errors.Join(ctx.Err(), err) // the transport returns the deadline's cause instead
 	}
-	var network net.Error
-	late = late || (errors.As(err, &network) && network.Timeout())
-	var v verdict
-	switch trace.phase {
-	case phaseNone:
+	switch {
+	case trace.phase == phaseNone:
 		return chain.Unsure(chain.ReasonReadFailed, "making the request: "+plainText(err), nil, err)
-	case phaseDNS, phaseTCP:
+	case chain.LocalTrouble(err):
+		return chain.Unsure(chain.ReasonReadFailed, fmt.Sprintf("this machine could not connect to %s: %s", c.target.Host, plainText(err)), nil, err)
+	}
+	v := c.phaseError(trace.phase, err, late || timedOut(err))
+	return chain.Fail(chain.StepEndpoint, v.reason, v.detail, v.facts, err)
+}
+
+func timedOut(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
+}
+
+// phaseError blames the phase that was open, which is one that began; late: it ended in silence.
+func (c *Conn) phaseError(open phase, err error, late bool) verdict {
+	switch open {
+	case phaseNone, phaseDNS, phaseTCP:
 		switch {
 		case c.proxy != nil:
-			v = verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s itself could not be reached, so nothing is known of the apiserver: %s", c.proxyName(), plainText(err))}
-		case trace.phase == phaseDNS:
-			v = c.dnsError(err, late)
-		default:
-			v = c.tcpError(err, late)
+			return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s itself could not be reached, so nothing is known of the apiserver: %s", c.proxyName(), plainText(err))}
+		case open == phaseDNS:
+			return c.dnsError(err, late)
 		}
+		return c.tcpError(err, late)
 	case phaseProxy:
-		v = c.proxyError(err, late)
+		return c.proxyError(err, late)
 	case phaseTLS:
-		v = c.tlsError(err, late)
+		return c.tlsError(err, late)
 	case phaseHTTP:
-		v = c.httpError(err, late)
 	}
-	if v.reason == "" {
-		return chain.Unsure(chain.ReasonReadFailed, v.detail, v.facts, err)
-	}
-	return chain.Fail(chain.StepEndpoint, v.reason, v.detail, v.facts, err)
+	return c.httpError(err, late)
 }
 
 func (c *Conn) dnsError(err error, late bool) verdict {
@@ -84,9 +92,6 @@ func (c *Conn) dnsError(err error, late bool) verdict {
 	return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("looking up %s: %s", host, plainText(err))}
 }
 
-// exhausted are the errors of connect(2) that mean that this machine could not try.
-var exhausted = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL, syscall.EPERM, syscall.EACCES}
-
 func (c *Conn) tcpError(err error, late bool) verdict {
 	where := c.target.Host
 	switch {
@@ -96,11 +101,6 @@ func (c *Conn) tcpError(err error, late bool) verdict {
 		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("%s refused the connection: nothing listens there", where)}
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s; this came from the network (no route, or a firewall that says so), not from the apiserver", where, plainText(err))}
-	}
-	for _, own := range exhausted {
-		if errors.Is(err, own) {
-			return verdict{detail: fmt.Sprintf("this machine could not connect to %s: %s", where, plainText(err))}
-		}
 	}
 	return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s", where, plainText(err))}
 }

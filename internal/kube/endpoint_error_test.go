@@ -131,23 +131,19 @@ func TestC49TCPTimeout(t *testing.T) {
 	}
 }
 
-func TestTCPErrorsOfTheNetworkAndOfThisMachine(t *testing.T) {
+func TestTCPErrorsOfTheNetwork(t *testing.T) {
 	conn := &Conn{target: &url.URL{Scheme: "https", Host: "a.test:443"}, dialer: newTestDialer(t, directOptions())}
 	for errno, want := range map[syscall.Errno]struct {
-		step   chain.Step
 		reason chain.Reason
 		detail string
 	}{
-		syscall.EHOSTUNREACH:  {chain.StepEndpoint, chain.ReasonTCPRefused, "not from the apiserver"},
-		syscall.ENETUNREACH:   {chain.StepEndpoint, chain.ReasonTCPRefused, "not from the apiserver"},
-		syscall.ECONNRESET:    {chain.StepEndpoint, chain.ReasonTCPRefused, "connection reset"},
-		syscall.ETIMEDOUT:     {chain.StepEndpoint, chain.ReasonTCPTimeout, "no answer in time"},
-		syscall.EMFILE:        {chain.StepNone, chain.ReasonReadFailed, "this machine could not connect"},
-		syscall.EADDRNOTAVAIL: {chain.StepNone, chain.ReasonReadFailed, "this machine could not connect"},
-		syscall.EPERM:         {chain.StepNone, chain.ReasonReadFailed, "this machine could not connect"},
+		syscall.EHOSTUNREACH: {chain.ReasonTCPRefused, "not from the apiserver"},
+		syscall.ENETUNREACH:  {chain.ReasonTCPRefused, "not from the apiserver"},
+		syscall.ECONNRESET:   {chain.ReasonTCPRefused, "connection reset"},
+		syscall.ETIMEDOUT:    {chain.ReasonTCPTimeout, "no answer in time"},
 	} {
 		cause := &url.Error{Op: "Get", URL: "https://a.test:443/readyz", Err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)}}
-		e := wantFailure(t, conn.connectionError(context.Background(), &trace{phase: phaseTCP}, cause), want.step, want.reason)
+		e := wantFailure(t, conn.connectionError(context.Background(), &trace{phase: phaseTCP}, cause), chain.StepEndpoint, want.reason)
 		has(t, e, want.detail, "a.test:443")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +18,9 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
+
+// maxManifest is a manifest's size in bytes; etcd takes no object above 1.5 MiB.
+const maxManifest = 1 << 20
 
 // readManifest reads the file anew at every run. Its errors are unknowns, read_failed: a file of ours says nothing about the cluster.
 func readManifest(path string) (write, error) {
@@ -30,17 +32,9 @@ func readManifest(path string) (write, error) {
 }
 
 func openManifest(path string) (write, error) {
-	file, err := os.Open(path)
+	text, err := chain.ReadSmall(path, maxManifest)
 	if err != nil {
 		return write{}, err
-	}
-	defer func() { _ = file.Close() }() // opened to read: there is nothing to lose
-	text, err := io.ReadAll(io.LimitReader(file, maxBody+1))
-	switch {
-	case err != nil:
-		return write{}, err
-	case len(text) > maxBody:
-		return write{}, errors.New("it is larger than 1 MiB")
 	}
 	return parseManifest(text)
 }

@@ -76,10 +76,11 @@ func unserved(err error, rule chain.Rule) error {
 
 func (c *Conn) ask(ctx context.Context, token chain.Token, path, kind string, into any) error {
 	got, err := c.call(ctx, token, c.rest.Verb(http.MethodGet).AbsPath(path))
+	_, kubernetes := readStatus(got.body)
 	switch {
 	case err != nil:
 		return err
-	case got.status == http.StatusNotFound || got.status == http.StatusForbidden:
+	case got.unserved(), kubernetes && got.status == http.StatusForbidden:
 		return errUnserved{got.status}
 	case !got.ok():
 		return c.answerError(got)

@@ -7,6 +7,7 @@ package kube
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
@@ -17,7 +18,7 @@ import (
 var reviewVersions = []string{"v1", "v1beta1", "v1alpha1"}
 
 // Review asks the apiserver who the token is: SelfSubjectReview v1, then older versions, then any authenticated call. The last one, and a 403 for a named user, prove that the
-// token was accepted without telling for whom: Username and Groups are then empty. A 403 for system:anonymous returns that Username: the apiserver saw no token.
+// token was accepted without telling for whom: the review is then Silent. A 403 for system:anonymous returns that Username: the apiserver saw no token.
 //
 // A refused token is an *UnauthorizedError; other errors are *chain.Error of the step endpoint, which wrap context.DeadlineExceeded when the answer did not come in time, or context.Canceled.
 func (c *Conn) Review(ctx context.Context, token chain.Token) (chain.Review, error) {
@@ -37,11 +38,12 @@ func (c *Conn) Review(ctx context.Context, token chain.Token) (chain.Review, err
 	case err != nil:
 		return chain.Review{}, err
 	case got.ok():
-		return chain.Review{Date: got.date}, nil
+		return chain.Review{Silent: true}, nil
 	}
 	return c.readReview(got)
 }
 
+// readReview reads a SelfSubjectReview. Who was authenticated is in the group system:authenticated, even under an empty user name, as a line of aws-auth without one gives.
 func (c *Conn) readReview(got answer) (chain.Review, error) {
 	if !got.ok() {
 		return c.reviewRefused(got)
@@ -51,14 +53,10 @@ func (c *Conn) readReview(got answer) (chain.Review, error) {
 		return chain.Review{}, err
 	}
 	user := review.Status.UserInfo
-	if user.Username == "" {
-		return chain.Review{}, c.notKubernetes(got, "a SelfSubjectReview without a user name", nil)
+	if user.Username == "" && !slices.Contains(user.Groups, "system:authenticated") {
+		return chain.Review{}, c.notKubernetes(got, "a SelfSubjectReview without a user", nil)
 	}
-	extra := make(map[string][]string, len(user.Extra))
-	for key, values := range user.Extra {
-		extra[key] = values
-	}
-	return chain.Review{Username: user.Username, Groups: user.Groups, UID: user.UID, Extra: extra, Date: got.date}, nil
+	return chain.Review{Username: user.Username, Groups: user.Groups}, nil
 }
 
 // reviewRefused reads a refusal. Authentication comes before authorization, so a 403 that names a user has accepted the token.
@@ -66,9 +64,9 @@ func (c *Conn) reviewRefused(got answer) (chain.Review, error) {
 	if status, kubernetes := readStatus(got.body); kubernetes && got.status == http.StatusForbidden {
 		switch user, _, ok := forbiddenUser(status); {
 		case ok && user == anonymous:
-			return chain.Review{Username: anonymous, Date: got.date}, nil
+			return chain.Review{Username: anonymous}, nil
 		case ok:
-			return chain.Review{Date: got.date}, nil
+			return chain.Review{Silent: true}, nil
 		}
 	}
 	return chain.Review{}, c.answerError(got)

@@ -46,10 +46,11 @@ func readStatus(body []byte) (metav1.Status, bool) {
 
 // The literal texts, with where they are written.
 var (
-	storageInitializing = "storage is (re)initializing"                                                  // apiserver pkg/storage/cacher
-	forbiddenTo         = regexp.MustCompile(`User "((?:[^"\\]|\\.)*)" cannot (\S+) (?:resource|path) `) // apiserver pkg/endpoints/handlers/responsewriters
-	bindingDangles      = regexp.MustCompile(`RBAC: .*(?:cluster)?role\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
-	escalates           = "is attempting to grant RBAC permissions not currently held" // kubernetes pkg/registry/rbac/validation
+	unservedPage        = "404 page not found"                                                                         // net/http, by apiserver pkg/server/mux: the group or version is not served
+	storageInitializing = "storage is (re)initializing"                                                                // apiserver pkg/storage/cacher
+	forbiddenTo         = regexp.MustCompile(`User "((?:[^"\\]|\\.)*)" cannot (\S+) (?:resource|path) `)               // apiserver pkg/endpoints/handlers/responsewriters
+	missingRoles        = regexp.MustCompile(`\b((?:cluster)?role)\.rbac\.authorization\.k8s\.io "([^"]*)" not found`) // kubernetes plugin/pkg/auth/authorizer/rbac
+	escalates           = "is attempting to grant RBAC permissions not currently held"                                 // kubernetes pkg/registry/rbac/validation
 	webhookDenied       = regexp.MustCompile(`admission webhook "[^"]*" denied the request`)
 	policyDenied        = regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' (?:with binding '[^']*' )?denied request`)
 	webhookUnreachable  = regexp.MustCompile(`failed calling webhook|failed to call webhook`)
@@ -63,6 +64,22 @@ func forbiddenUser(status metav1.Status) (user, verb string, ok bool) {
 		return match[1], match[2], true
 	}
 	return "", "", false
+}
+
+// missingRole returns the first role that a binding names and that does not exist, as kubectl writes it; "" for none. The texts are the authorizer's: a reason, an evaluation error, a refusal.
+func missingRole(texts ...string) string {
+	for _, text := range texts {
+		if match := missingRoles.FindStringSubmatch(text); match != nil {
+			return chain.Redact(match[1] + "/" + match[2])
+		}
+	}
+	return ""
+}
+
+// unserved reports whether a 404 is kube-apiserver's own, for a path that it does not serve: with a Status, or with one fixed text.
+func (a answer) unserved() bool {
+	_, kubernetes := readStatus(a.body)
+	return a.status == http.StatusNotFound && (kubernetes || strings.TrimSpace(string(a.body)) == unservedPage)
 }
 
 // notReady says what an answer to /readyz means; nil: an apiserver answered and is ready, or asks who we are.
@@ -137,13 +154,13 @@ func firstLines(body []byte) string {
 // and admission let it through (the made-up object is invalid, the named one does not exist or exists already).
 //
 //	2xx                                            → nil
-//	401, 429, no Status                            → what it means anywhere
+//	404 of anything but the object itself, 405     → unknown: there is no such thing to write, or what it needs (its namespace, a role) is not there
+//	401, 429, no Status                            → what it means anywhere; a 404 in kube-apiserver's own words counts as one with a Status
 //	"failed calling webhook"                       → admission_webhook_unavailable
 //	"admission webhook … denied", policy denied    → admission_denied
 //	"attempting to grant RBAC permissions …"       → rbac_escalation_denied
 //	403 User "…" cannot VERB                       → token_not_sent for anonymous, rbac_role_not_found, denied
 //	403 of any other text                          → admission_denied (quota, pod security and other built-in plugins)
-//	405, 404 of anything but the object itself     → unknown: there is no such thing to write, or what it needs (its namespace, a role) is not there
 //	5xx                                            → what it means anywhere
 //	other 4xx                                      → nil
 func (c *Conn) writeRefusal(w write, got answer) error {
@@ -155,7 +172,7 @@ func (c *Conn) writeRefusal(w write, got answer) error {
 	switch {
 	case got.ok():
 		return nil
-	case got.status == http.StatusNotFound && !w.wroteItself(status), got.status == http.StatusMethodNotAllowed:
+	case got.unserved() && !w.wroteItself(status), kubernetes && got.status == http.StatusMethodNotAllowed:
 		return chain.Unsure(chain.ReasonNotMeasurable, fmt.Sprintf("the apiserver has nothing to %s at %s; is the group, the resource or the namespace right?", w.verb, w)+told(message), w.facts(got.status, message), nil)
 	case !kubernetes, got.status == http.StatusUnauthorized, got.status == http.StatusTooManyRequests:
 		return c.answerError(got)
@@ -197,7 +214,7 @@ func (c *Conn) forbidden(w write, got answer, status metav1.Status) error {
 		return chain.Fail(chain.StepToken, chain.ReasonTokenNotSent, "the apiserver saw no token: "+message, facts, nil)
 	case verb != w.verb: // an update of what does not exist asks for create as well: update itself was let through
 		return nil
-	case bindingDangles.MatchString(status.Message):
+	case missingRole(status.Message) != "":
 		return chain.Fail(chain.StepRBAC, chain.ReasonRBACRoleNotFound, "a binding names a role that does not exist: "+message, facts, nil)
 	}
 	return chain.Fail(chain.StepRBAC, chain.ReasonDenied, message, facts, nil)

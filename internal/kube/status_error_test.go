@@ -30,6 +30,8 @@ var refusals = map[string]struct {
 	"a quote in the user name": {403, "Forbidden", `x is forbidden: User "a\"b" cannot create resource "x" in API group "" at the cluster scope`, chain.StepRBAC, chain.ReasonDenied},
 	"C47 a binding of no role": {403, "Forbidden", `rolebindings.rbac.authorization.k8s.io is forbidden: User "ci:run" cannot create resource "rolebindings" in API group "rbac.authorization.k8s.io" in the namespace "shop": RBAC: role.rbac.authorization.k8s.io "deployer" not found`,
 		chain.StepRBAC, chain.ReasonRBACRoleNotFound},
+	"C47 in the words of 1.37": {403, "Forbidden", `nodes is forbidden: User "ci:run" cannot create resource "nodes" in API group "" at the cluster scope: rbac: RBAC: clusterrole.rbac.authorization.k8s.io "node-reader" not found`,
+		chain.StepRBAC, chain.ReasonRBACRoleNotFound},
 	"C47 several bindings": {403, "Forbidden", `x is forbidden: User "ci:run" cannot create resource "x" in API group "" in the namespace "shop": RBAC: [clusterrole.rbac.authorization.k8s.io "a" not found, role.rbac.authorization.k8s.io "b" not found]`,
 		chain.StepRBAC, chain.ReasonRBACRoleNotFound},
 	"C29 nobody": {403, "Forbidden", `rolebindings.rbac.authorization.k8s.io is forbidden: User "system:anonymous" cannot create resource "rolebindings" in API group "rbac.authorization.k8s.io" in the namespace "shop"`, chain.StepToken, chain.ReasonTokenNotSent},
@@ -121,6 +123,18 @@ func TestWhoseNotFound(t *testing.T) {
 func TestWhatTheApiserverDoesNotServeIsUnknown(t *testing.T) {
 	for _, body := range []string{"404 page not found\n", `{"kind":"Status","status":"Failure","message":"the server could not find the requested resource","reason":"NotFound","details":{},"code":404}`} {
 		wantFailure(t, testConn().writeRefusal(bindings, answer{status: 404, body: []byte(body)}), chain.StepNone, chain.ReasonNotMeasurable)
+	}
+}
+
+// kube-apiserver writes no Status for a group that it does not serve, but always the same words; any other page was written by something in front of it.
+func TestAPageOfSomethingInFrontIsNoAnswerAboutTheWrite(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		reason chain.Reason
+	}{{404, chain.ReasonAPIServerError}, {405, chain.ReasonAPIServerError}, {403, chain.ReasonProxyDenied}, {502, chain.ReasonAPIServerError}} {
+		for _, body := range []string{"<html><h1>nginx</h1></html>", "", `{"kind":"Status","status":"Success"}`} {
+			wantFailure(t, testConn().writeRefusal(bindings, answer{status: c.status, body: []byte(body)}), chain.StepEndpoint, c.reason)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 const (
 	maxBody    = 1 << 20 // bytes of an answer
 	maxHeaders = 64 << 10
+	maxIdle    = time.Minute // after which a connection ends by itself, were it never closed
 	userAgent  = "eks-slo-exporter"
 )
 
@@ -38,12 +39,13 @@ func (r *tunnelRefusal) Error() string { return "the proxy answered CONNECT with
 
 // open makes the transport and the clients on it; nothing is dialled.
 func (c *Conn) open() error {
-	dialer := &net.Dialer{Resolver: c.dialer.options.Resolver}
+	c.connections = &connections{dialer: &net.Dialer{Resolver: c.dialer.options.Resolver}, open: map[*connection]bool{}}
 	c.transport = &http.Transport{
 		Proxy:                  http.ProxyURL(c.proxy),
-		DialContext:            dialer.DialContext,
+		DialContext:            c.connections.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: c.roots.pool, Time: c.dialer.options.Now, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
+		IdleConnTimeout:        maxIdle,
 		MaxResponseHeaderBytes: maxHeaders,
 		DisableCompression:     true,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
@@ -54,7 +56,7 @@ func (c *Conn) open() error {
 		},
 	}
 	if c.proxy != nil && c.proxy.Scheme == "https" {
-		c.transport.DialTLSContext = dialProxyTLS(dialer)
+		c.transport.DialTLSContext = dialProxyTLS(c.connections.dial)
 	}
 	c.client = &http.Client{
 		Transport:     &wire{conn: c, next: c.transport},
@@ -75,15 +77,17 @@ func (c *Conn) open() error {
 	return err
 }
 
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // dialProxyTLS connects to an https proxy. Its certificate is for the system's roots to judge, not for the cluster's. The result hides that it is TLS, since the handshake
 // with the apiserver is the one to be traced.
-func dialProxyTLS(dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+func dialProxyTLS(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, fmt.Errorf("reading the proxy's address %q: %w", address, err)
 		}
-		raw, err := dialer.DialContext(ctx, network, address)
+		raw, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

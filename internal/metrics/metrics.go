@@ -39,7 +39,7 @@ type Metrics struct {
 // New makes the families and registers them.
 func New(options Options) (*Metrics, error) {
 	if options.Registry == nil {
-		return nil, errors.New("metrics options: Registry is nil")
+		return nil, errors.New("metrics: Options.Registry is not set")
 	}
 	m := &Metrics{
 		version:       clean(options.Version),
@@ -113,7 +113,7 @@ func (m *Metrics) ObserveSkew(peer string, skew time.Duration) {
 	}
 }
 
-// CredentialsExpiry takes the end of an identity's session; zero: it has none. Identities of no target, nor observer of one, are dropped.
+// CredentialsExpiry takes the end of an identity's session; zero: it has none. Identities of no target are dropped.
 func (m *Metrics) CredentialsExpiry(identity string, end time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -108,7 +108,7 @@ func compare(t *testing.T, registry *prometheus.Registry, want string, names ...
 }
 
 func TestNewNeedsARegistry(t *testing.T) {
-	if _, err := New(Options{}); err == nil || err.Error() != "metrics options: Registry is nil" {
+	if _, err := New(Options{}); err == nil || err.Error() != "metrics: Options.Registry is not set" {
 		t.Errorf("got %v", err)
 	}
 	registry := prometheus.NewRegistry()

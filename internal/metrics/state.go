@@ -58,7 +58,7 @@ const requestLimit = 500
 type state struct {
 	targets    map[targetKey]targetState
 	clusters   map[string]clusterState
-	identities map[string]bool // of targets and of their observers
+	identities map[string]bool // of targets
 	regions    map[string]bool
 	skew       map[string]time.Duration
 	expiry     map[string]time.Time
@@ -73,7 +73,7 @@ func newState() state {
 	s := state{skew: map[string]time.Duration{}, expiry: map[string]time.Time{}, requests: map[request]uint64{}}
 	for service, operations := range map[string][]string{
 		"sts": {"AssumeRole", "AssumeRoleWithWebIdentity", "GetCallerIdentity"},
-		"eks": {"DescribeCluster"},
+		"eks": {"DescribeCluster", "DescribeAccessEntry", "ListAccessEntries", "ListAssociatedAccessPolicies"},
 	} {
 		for _, operation := range operations {
 			s.requests[request{service, operation, "ok"}] = 0
@@ -108,9 +108,6 @@ func (s *state) setTargets(targets []chain.Target) (gone []string) {
 			s.clusters[key.cluster] = newCluster()
 		}
 		s.identities[key.identity], s.regions[clean(target.Cluster.Region)] = true, true
-		if target.Observer.Name != "" {
-			s.identities[clean(target.Observer.Name)] = true
-		}
 	}
 	for name, known := range clustersBefore {
 		if _, ok := s.clusters[name]; ok {

@@ -45,7 +45,9 @@ func TestCountersBeginAtZero(t *testing.T) {
 	for _, operation := range []string{"AssumeRole", "AssumeRoleWithWebIdentity", "GetCallerIdentity"} {
 		add(`eks_slo_exporter_aws_requests_total{code="ok",operation=%q,service="sts"}`, operation)
 	}
-	add(`eks_slo_exporter_aws_requests_total{code="ok",operation="DescribeCluster",service="eks"}`)
+	for _, operation := range []string{"DescribeAccessEntry", "DescribeCluster", "ListAccessEntries", "ListAssociatedAccessPolicies"} {
+		add(`eks_slo_exporter_aws_requests_total{code="ok",operation=%q,service="eks"}`, operation)
+	}
 	add(`eks_access_slots_total{cluster="prod",identity="ci"}`)
 	add(`eks_slo_exporter_probe_overruns_total{}`)
 	slices.Sort(want)

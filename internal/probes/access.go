@@ -48,16 +48,30 @@ type Session interface {
 	Expires() time.Time
 }
 
-// Observer reads the EKS API with the cluster's observer identity, never with the one under test. Errors are *chain.Error.
+// Observer reads AWS with the cluster's observer identity, never with the one under test. Errors are *chain.Error, and but for a cluster that is not found they are unknown.
 type Observer interface {
 	// Cluster asks DescribeCluster. cluster_not_found is a failure of the step token; a throttled or denied read is unknown.
 	Cluster(ctx context.Context, target chain.Target) (chain.ClusterInfo, error)
+	// Token mints a token of the observer for the cluster, for reads at its apiserver.
+	Token(ctx context.Context, target chain.Target) (chain.Token, error)
+	Entries
+	Principals
+}
+
+// Entries are the access entries of a cluster.
+type Entries interface {
 	// AccessEntry asks DescribeAccessEntry for a principal. found is false when EKS says there is none.
 	AccessEntry(ctx context.Context, target chain.Target, principalARN string) (entry chain.AccessEntry, found bool, err error)
 	// AccessEntries lists the principal ARNs that have an entry.
 	AccessEntries(ctx context.Context, target chain.Target) ([]string, error)
-	// Token mints a token of the observer for the cluster, for reads at its apiserver.
-	Token(ctx context.Context, target chain.Target) (chain.Token, error)
+	// AccessPolicies lists the access policies that are associated with a principal's entry.
+	AccessPolicies(ctx context.Context, target chain.Target, principalARN string) ([]chain.AccessPolicy, error)
+}
+
+// Principals are the roles and users of IAM. An observer need not be allowed to read them.
+type Principals interface {
+	// Created asks IAM since when the caller's role or user exists: the very one that signed, by its unique id.
+	Created(ctx context.Context, target chain.Target, principal chain.Principal) (time.Time, error)
 }
 
 // APIServer opens connections to Kubernetes API servers.

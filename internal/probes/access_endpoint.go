@@ -25,7 +25,20 @@ func (r *accessRun) dial(ctx context.Context) (chain.Facts, error) {
 	if err == nil {
 		r.conn = conn
 	}
+	r.dialled = facts
 	return facts.Merge(chain.Facts{chain.FactEndpoint: r.endpoint.URL}), err
+}
+
+// explainDial finds out whether the cluster has moved, and which way to it is closed.
+func (r *accessRun) explainDial(ctx context.Context, failed error) (chain.Facts, error) {
+	facts, failed := r.dialAgain(ctx, failed)
+	e, ok := errors.AsType[*chain.Error](failed)
+	if !ok || e.Reason != chain.ReasonTCPTimeout {
+		return facts, failed
+	}
+	found := *e
+	found.Detail += closedWay(r.cluster, r.endpoint, r.dialled)
+	return facts, &found
 }
 
 // dialAgain reads the cluster anew after a failure that a moved cluster explains. A changed endpoint or CA is tried once; a configured endpoint that EKS no longer names is stale.
@@ -42,6 +55,7 @@ func (r *accessRun) dialAgain(ctx context.Context, failed error) (chain.Facts, e
 	}
 	facts := chain.Facts{chain.FactEndpointDescribed: info.Endpoint}
 	configured := r.target.Cluster
+	r.cluster = info
 	switch {
 	case configured.Endpoint != "" && hostOf(configured.Endpoint) != hostOf(info.Endpoint):
 		return facts, chain.Fail(chain.StepEndpoint, chain.ReasonEndpointStale,
@@ -51,15 +65,39 @@ func (r *accessRun) dialAgain(ctx context.Context, failed error) (chain.Facts, e
 	case info.Endpoint == r.endpoint.URL && bytes.Equal(info.CA, r.endpoint.CA):
 		return facts, first
 	}
+	return r.follow(ctx, info, string(first.Reason))
+}
+
+// follow goes on at the cluster as EKS describes it now.
+func (r *accessRun) follow(ctx context.Context, info chain.ClusterInfo, why string) (chain.Facts, error) {
+	r.close()
+	r.conn = nil
 	if err := r.useCluster(info); err != nil {
+		return nil, err
+	}
+	facts, err := r.dial(ctx)
+	return facts.Merge(chain.Facts{chain.FactEndpointDescribed: info.Endpoint, chain.FactClusterRead: "refreshed after " + why}), err
+}
+
+// reviewMoved asks the present cluster, when the refusal is that of a former one, still up, whose endpoint this prober had kept. It returns the error that is left to explain.
+func (r *accessRun) reviewMoved(ctx context.Context, failed error) (chain.Facts, error) {
+	configured := r.target.Cluster
+	if _, refused := errors.AsType[*Unauthorized](failed); !refused || configured.Endpoint != "" || configured.Observer == "" {
+		return nil, failed
+	}
+	info, err := r.prober.clusters.refresh(ctx, r.target)
+	if err != nil || hostOf(info.Endpoint) == hostOf(r.endpoint.URL) {
+		return nil, failed // the search for the cause tells what could not be read
+	}
+	if err := checkCluster(r.target, info); err != nil {
+		return nil, err
+	}
+	facts, err := r.follow(ctx, info, "a 401")
+	if err != nil {
 		return facts, err
 	}
-	conn, again, err := r.prober.APIServer.Dial(ctx, r.endpoint)
-	again = again.Merge(chain.Facts{chain.FactEndpoint: r.endpoint.URL, chain.FactClusterRead: "refreshed after " + string(first.Reason)})
-	if err == nil {
-		r.conn = conn
-	}
-	return again, err
+	found, err := r.review(ctx)
+	return facts.Merge(found), err
 }
 
 func hostOf(rawURL string) string {

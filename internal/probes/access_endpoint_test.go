@@ -5,7 +5,10 @@
 package probes
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -48,6 +51,88 @@ func TestDial(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A cluster that was rebuilt under its name, while the former one is still up and refuses the token: the endpoint that the prober had kept is not blamed, the new one is asked.
+func TestReviewFollowsAMovedCluster(t *testing.T) {
+	moved := func() (chain.ClusterInfo, error) {
+		info := healthyCluster()
+		info.Endpoint, info.CA = movedEndpoint, []byte("new ca")
+		return info, nil
+	}
+	refused := func(*fake) error { return &Unauthorized{} }
+	for name, c := range map[string]struct {
+		change func(*fake)
+		there  func(*fake) error // what the review comes to at the new endpoint; nil: it is accepted
+		want   string
+		detail string
+	}{
+		"it gets in":             {func(*fake) {}, nil, healthy, ""},
+		"it is not mapped there": {func(*fake) {}, refused, "failure access_entry/not_mapped ✔✔✔✔✖·", "no access entry"},
+		"the new one cannot be reached": {func(f *fake) {
+			f.dial = func(e Endpoint) error { return at(e, movedEndpoint, fail(chain.StepEndpoint, chain.ReasonTCPTimeout)) }
+		}, nil, "failure endpoint/tcp_timeout ✔✔✔✖··", "as told"},
+		"the new one cannot be dialled": {func(f *fake) {
+			f.dial = func(e Endpoint) error {
+				return at(e, movedEndpoint, chain.Unsure(chain.ReasonReadFailed, "no", nil, nil))
+			}
+		}, nil, "unknown access_entry/read_failed ✔✔✔✔?·", "no"},
+		"the new one is not yet there": {func(f *fake) {
+			f.cluster = func() (chain.ClusterInfo, error) { info, err := moved(); info.Status = "CREATING"; return info, err }
+		}, nil, "failure token/cluster_not_active ✔✔✖✔··", "CREATING"},
+		"EKS does not say where it is": {func(f *fake) { f.cluster = clusterFails(chain.ReasonEKSAPIThrottled) }, refused, "failure access_entry/unauthorized_unexplained ✔✔✔✔✖·", "could not be read: DescribeCluster: eks_api_throttled"},
+		"it moves during the search":   {func(f *fake) { f.replayTakes, f.cluster = 6*time.Second, inTurnClusters(healthyCluster, moved) }, refused, "unknown access_entry/read_failed ✔✔✔✔?·", "the cluster moved during the run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, target := newFake(), standardTarget(t)
+				p := newProber(t, f)
+				if run, _ := p.Run(t.Context(), target, time.Now()); verdict(run) != healthy {
+					t.Fatalf("got %s", verdict(run))
+				}
+				time.Sleep(time.Minute)
+				f.cluster, f.expires = moved, time.Now().Add(15*time.Minute)
+				c.change(f)
+				accept := f.review
+				f.review = func(ctx context.Context) (chain.Review, error) {
+					switch {
+					case f.count("Dial "+movedEndpoint) == 0:
+						return chain.Review{}, &Unauthorized{}
+					case c.there != nil:
+						return chain.Review{}, c.there(f)
+					}
+					return accept(ctx)
+				}
+				run, err := p.Run(t.Context(), target, time.Now())
+				if got := verdict(run); err != nil || got != c.want || !strings.Contains(run.Verdict.Detail, c.detail) {
+					t.Errorf("got  %s (%v): %s\nwant %s: …%s…", got, err, run.Verdict.Detail, c.want, c.detail)
+				}
+				checkVerdict(t, run)
+				if dialled, closed := f.count("Dial "+endpoint)+f.count("Dial "+movedEndpoint), f.count("Close"); c.want == healthy && dialled != closed {
+					t.Errorf("%d connections were opened, %d closed", dialled, closed)
+				}
+			})
+		})
+	}
+}
+
+// at is an error of one endpoint only.
+func at(dialled Endpoint, url string, err error) error {
+	if dialled.URL == url {
+		return err
+	}
+	return nil
+}
+
+// inTurnClusters describes the cluster as the first does, then always as the second.
+func inTurnClusters(first func() chain.ClusterInfo, then func() (chain.ClusterInfo, error)) func() (chain.ClusterInfo, error) {
+	asked := 0
+	return func() (chain.ClusterInfo, error) {
+		if asked++; asked > 1 {
+			return then()
+		}
+		return first(), nil
 	}
 }
 

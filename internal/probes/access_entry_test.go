@@ -7,6 +7,8 @@ package probes
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -42,6 +44,12 @@ func TestReview(t *testing.T) {
 			f.arn = "arn:aws:sts::111122223333:assumed-role/ci-deploy/me@example.com"
 			f.review = reviewSays("ci:me-example.com", "deployers")
 		}, healthy, ""},
+		"an empty username is the apiserver's answer": {func(f *fake, _ *chain.Target) { f.review = reviewSays("", "deployers", "system:authenticated") }, "failure access_entry/unexpected_username ✔✔✔✔✖·",
+			`mapped to the user "", not "ci:run-1"`},
+		"nobody told the name: nothing is judged": {func(f *fake, _ *chain.Target) {
+			f.review = func(context.Context) (chain.Review, error) { return chain.Review{Silent: true}, nil }
+		}, healthy, ""},
+		"the name of a node cannot be known here": {func(_ *fake, tg *chain.Target) { tg.Expect.Username = "system:node:{{EC2PrivateDNSName}}" }, healthy, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -58,17 +66,43 @@ func TestReview(t *testing.T) {
 	}
 }
 
-func TestSilenceOfTheWholeServerIsTheEndpoints(t *testing.T) {
-	f := newFake()
-	f.review = reviewFails(context.DeadlineExceeded)
-	dialled := 0
-	f.dial = func(Endpoint) error {
-		if dialled++; dialled > 1 {
-			return fail(chain.StepEndpoint, chain.ReasonHTTPTimeout)
+// A review without an answer: what a second connection comes to tells whose silence it is, or that nobody knows.
+func TestSilence(t *testing.T) {
+	for name, c := range map[string]struct {
+		second error
+		want   string
+	}{
+		"only the review":          {nil, "failure access_entry/authenticator_unavailable ✔✔✔✔✖·"},
+		"the whole server":         {fail(chain.StepEndpoint, chain.ReasonHTTPTimeout), "failure endpoint/http_timeout ✔✔✔✖··"},
+		"this machine cannot dial": {chain.Unsure(chain.ReasonReadFailed, "socket: too many open files", nil, nil), "unknown access_entry/read_failed ✔✔✔✔?·"},
+		"the context's own end":    {context.DeadlineExceeded, "unknown access_entry/read_failed ✔✔✔✔?·"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, dialled := newFake(), 0
+			f.review = reviewFails(context.DeadlineExceeded)
+			f.dial = func(Endpoint) error {
+				if dialled++; dialled > 1 {
+					return c.second
+				}
+				return nil
+			}
+			if got := verdict(probe(t, f, standardTarget(t))); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A review that is answered by nobody until the whole run is over leaves no time to ask whose silence it is.
+func TestSilenceUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, target := newFake(), standardTarget(t)
+		f.review = func(context.Context) (chain.Review, error) {
+			time.Sleep(target.Timeout + time.Second) // as on a machine that was suspended
+			return chain.Review{}, context.DeadlineExceeded
 		}
-		return nil
-	}
-	if got, want := verdict(probe(t, f, standardTarget(t))), "failure endpoint/http_timeout ✔✔✔✖··"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+		if got, want := verdict(probe(t, f, target)), "unknown access_entry/read_failed ✔✔✔✔?·"; got != want || f.count("Dial "+endpoint) != 1 {
+			t.Errorf("got %s after the calls %v, want %s", got, f.calls, want)
+		}
+	})
 }

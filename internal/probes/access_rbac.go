@@ -5,10 +5,10 @@
 package probes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +24,7 @@ type answer struct {
 	err      error
 }
 
+// rbac asks everything that the target declares. What is proven goes before what could not be told.
 func (r *accessRun) rbac(ctx context.Context) (chain.Facts, error) {
 	asked := len(r.target.Allow) + len(r.target.Deny)
 	if asked+len(r.target.DryRun) == 0 {
@@ -31,20 +32,36 @@ func (r *accessRun) rbac(ctx context.Context) (chain.Facts, error) {
 	}
 	facts := chain.Facts{chain.FactRulesChecked: strconv.Itoa(asked + len(r.target.DryRun))}
 	answers := r.reviewRules(ctx)
-	for _, a := range answers {
-		if a.err != nil {
-			return facts, r.unanswered(a)
-		}
-	}
 	if err := r.judge(answers); err != nil {
 		return facts, err
 	}
-	for _, write := range r.target.DryRun {
-		if err := r.conn.DryRun(ctx, r.token, write); err != nil {
-			return facts, r.unanswered(answer{rule: write.Rule, err: err})
-		}
+	untold, err := r.untold(answers)
+	if err != nil {
+		return facts, err
 	}
-	return facts, nil
+	for _, write := range r.target.DryRun {
+		unknown, err := r.untold([]answer{{rule: write.Rule, err: r.conn.DryRun(ctx, r.token, write)}})
+		if err != nil {
+			return facts, err
+		}
+		untold = cmp.Or(untold, unknown)
+	}
+	return facts, untold
+}
+
+// untold goes through the questions that brought no decision, and returns the first failure among their errors, else the first unknown.
+func (r *accessRun) untold(answers []answer) (unknown, failure error) {
+	for _, a := range answers {
+		if a.err == nil {
+			continue
+		}
+		err := r.unanswered(a)
+		if chain.AsError(err).Outcome == chain.OutcomeFailure {
+			return nil, err
+		}
+		unknown = cmp.Or(unknown, err)
+	}
+	return unknown, nil
 }
 
 // reviewRules asks every rule at once: they share the connection, so together they cost one round trip.
@@ -69,6 +86,7 @@ func (r *accessRun) judge(answers []answer) error {
 	var missing, excess []answer
 	for _, a := range answers {
 		switch {
+		case a.err != nil:
 		case !a.deny && !a.decision.Allowed:
 			missing = append(missing, a)
 		case a.deny && a.decision.Allowed:
@@ -78,28 +96,22 @@ func (r *accessRun) judge(answers []answer) error {
 	switch {
 	case len(missing) > 0:
 		first := missing[0]
-		why := strings.TrimSpace(first.decision.Reason + " " + first.decision.Error)
+		reason, why := chain.ReasonDenied, strings.TrimSpace(first.decision.Reason+" "+first.decision.Error)
 		detail := fmt.Sprintf("%s may not %s%s", r.who(), first.rule, others(missing))
+		if role := first.decision.MissingRole; role != "" {
+			reason = chain.ReasonRBACRoleNotFound
+			detail += fmt.Sprintf(": a binding names %s, which does not exist", role)
+		}
 		if why != "" {
 			detail += " (" + why + ")"
 		}
-		return chain.Fail(chain.StepRBAC, deniedReason(first.decision), detail, ruleFacts(first.rule, why), nil)
+		return chain.Fail(chain.StepRBAC, reason, detail, ruleFacts(first.rule, why), nil)
 	case len(excess) > 0:
 		first := excess[0]
 		return chain.Fail(chain.StepRBAC, chain.ReasonExcessPermission, fmt.Sprintf("%s may %s, which must be denied%s (%s)", r.who(), first.rule, others(excess), first.decision.Reason),
 			ruleFacts(first.rule, first.decision.Reason), nil)
 	}
 	return nil
-}
-
-// roleNotFound is how RBAC says that a binding names a role that does not exist (k8s.io/kubernetes plugin/pkg/auth/authorizer/rbac).
-var roleNotFound = regexp.MustCompile(`(?:cluster)?role\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
-
-func deniedReason(d chain.Decision) chain.Reason {
-	if roleNotFound.MatchString(d.Reason) || roleNotFound.MatchString(d.Error) {
-		return chain.ReasonRBACRoleNotFound
-	}
-	return chain.ReasonDenied
 }
 
 // unanswered turns a review that brought no decision into an error with a reason. The token was accepted a moment ago, so a 401 here is no mapping fault.
@@ -123,7 +135,7 @@ func (r *accessRun) unanswered(a answer) error {
 }
 
 func (r *accessRun) who() string {
-	if r.reviewed.Username == "" {
+	if r.reviewed.Silent {
 		return "the identity"
 	}
 	return "user " + strconv.Quote(r.reviewed.Username)

@@ -27,8 +27,8 @@ func TestRBAC(t *testing.T) {
 		}, "failure rbac/denied ✔✔✔✔✔✖",
 			`user "ci:run-1" may not create apps/deployments in shop (no RBAC policy matched)`},
 		"C47 the bound role does not exist": {func(f *fake, _ *chain.Target) {
-			f.access = decide(chain.Decision{Reason: `RBAC: clusterrole.rbac.authorization.k8s.io "deploier" not found`}, nil)
-		}, "failure rbac/rbac_role_not_found ✔✔✔✔✔✖", `user "ci:run-1" may not create apps/deployments in shop (RBAC: clusterrole.rbac.authorization.k8s.io "deploier" not found)`},
+			f.access = decide(chain.Decision{Reason: "its own words", MissingRole: "clusterrole/deploier"}, nil)
+		}, "failure rbac/rbac_role_not_found ✔✔✔✔✔✖", `user "ci:run-1" may not create apps/deployments in shop: a binding names clusterrole/deploier, which does not exist (its own words)`},
 		"a deny rule is allowed": {func(f *fake, _ *chain.Target) {
 			f.access = decide(chain.Decision{Allowed: true, Reason: "RBAC: allowed by X"}, nil)
 		},
@@ -46,8 +46,36 @@ func TestRBAC(t *testing.T) {
 			"the token was accepted at first and refused when asking whether it may create apps/deployments in shop: apiservers behind the endpoint disagree"},
 		"a dry-run write is refused": {func(f *fake, tg *chain.Target) {
 			tg.DryRun = []chain.DryRun{{Rule: rule(t, "create configmaps in shop")}}
-			f.dryRun = fail(chain.StepRBAC, chain.ReasonAdmissionDenied)
+			f.dryRun = func(chain.Rule) error { return fail(chain.StepRBAC, chain.ReasonAdmissionDenied) }
 		}, "failure rbac/admission_denied ✔✔✔✔✔✖", "as told"},
+		"a proved denial goes before a review without an answer": {func(f *fake, tg *chain.Target) {
+			tg.Allow = append(tg.Allow, rule(t, "list nodes"))
+			f.access = func(r chain.Rule) (chain.Decision, error) {
+				if r.Resource == "nodes" {
+					return chain.Decision{}, nil
+				}
+				return chain.Decision{}, notMeasurable()
+			}
+		}, "failure rbac/denied ✔✔✔✔✔✖", `user "ci:run-1" may not list nodes`},
+		"a failure among the unanswered goes before an unknown": {func(f *fake, tg *chain.Target) {
+			tg.Allow = append(tg.Allow, rule(t, "list nodes"))
+			f.access = func(r chain.Rule) (chain.Decision, error) {
+				if r.Resource == "nodes" {
+					return chain.Decision{}, &Unauthorized{}
+				}
+				return chain.Decision{}, notMeasurable()
+			}
+		}, "failure access_entry/unauthorized_unexplained ✔✔✔✔✖·", "the token was accepted at first and refused when asking whether it may list nodes: apiservers behind the endpoint disagree"},
+		"a dry run that cannot be tried does not hide the next": {func(f *fake, tg *chain.Target) {
+			f.dryRun = twoWrites(t, tg, notMeasurable(), fail(chain.StepRBAC, chain.ReasonAdmissionDenied))
+		}, "failure rbac/admission_denied ✔✔✔✔✔✖", "as told"},
+		"a review without an answer does not hide a write": {func(f *fake, tg *chain.Target) {
+			f.access = decide(chain.Decision{}, notMeasurable())
+			f.dryRun = twoWrites(t, tg, nil, fail(chain.StepRBAC, chain.ReasonAdmissionDenied))
+		}, "failure rbac/admission_denied ✔✔✔✔✔✖", "as told"},
+		"nothing decided: the first that could not be told": {func(f *fake, tg *chain.Target) {
+			f.dryRun = twoWrites(t, tg, notMeasurable(), chain.Unsure(chain.ReasonReadFailed, "the second", nil, nil))
+		}, "unknown rbac/not_measurable ✔✔✔✔✔?", "no answer"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +89,22 @@ func TestRBAC(t *testing.T) {
 				t.Errorf("detail\n%s\nwant\n%s", run.Verdict.Detail, c.detail)
 			}
 		})
+	}
+}
+
+func notMeasurable() error {
+	return chain.Unsure(chain.ReasonNotMeasurable, "no answer", nil, nil)
+}
+
+// twoWrites gives the target two dry runs, which come to these.
+func twoWrites(t *testing.T, target *chain.Target, first, second error) func(chain.Rule) error {
+	t.Helper()
+	target.DryRun = []chain.DryRun{{Rule: rule(t, "create pods/exec in shop")}, {Rule: rule(t, "create configmaps in shop")}}
+	return func(r chain.Rule) error {
+		if r.Resource == "configmaps" {
+			return second
+		}
+		return first
 	}
 }
 

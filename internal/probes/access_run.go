@@ -5,6 +5,8 @@
 package probes
 
 import (
+	"time"
+
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
@@ -29,7 +31,7 @@ var accessSteps = []step{
 		name:    chain.StepEndpoint,
 		needs:   func(r *accessRun) bool { return r.endpoint.URL != "" },
 		run:     (*accessRun).dial,
-		explain: (*accessRun).dialAgain,
+		explain: (*accessRun).explainDial,
 	},
 	{
 		name:    chain.StepAccessEntry,
@@ -38,9 +40,10 @@ var accessSteps = []step{
 		explain: (*accessRun).explainRefusal,
 	},
 	{
-		name:  chain.StepRBAC,
-		needs: func(r *accessRun) bool { return r.authenticated },
-		run:   (*accessRun).rbac,
+		name:    chain.StepRBAC,
+		needs:   func(r *accessRun) bool { return r.authenticated },
+		run:     (*accessRun).rbac,
+		explain: (*accessRun).explainDenial,
 	},
 }
 
@@ -56,8 +59,10 @@ type accessRun struct {
 	token         chain.Token
 	cluster       chain.ClusterInfo // what DescribeCluster said; zero when the configuration overrides all of it
 	endpoint      Endpoint
+	dialled       chain.Facts // what dialling it showed
 	conn          Conn
 	reviewed      chain.Review
+	reviewTook    time.Duration // until the review was answered, or refused
 	authenticated bool
 }
 

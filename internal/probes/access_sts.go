@@ -27,6 +27,6 @@ func (r *accessRun) sts(ctx context.Context) (chain.Facts, error) {
 	}
 	r.principal = principal
 	return facts.Merge(chain.Facts{
-		chain.FactCallerARN: principal.ARN, chain.FactPrincipal: entryPrincipal(r), chain.FactSessionName: principal.SessionName(),
+		chain.FactCallerARN: principal.ARN, chain.FactPrincipal: entryARN(r.target.Identity, r.principal), chain.FactSessionName: principal.SessionName(),
 	}), nil
 }

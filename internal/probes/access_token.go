@@ -7,7 +7,6 @@ package probes
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -63,7 +62,10 @@ func checkCluster(target chain.Target, info chain.ClusterInfo) error {
 	return chain.Fail(chain.StepToken, chain.ReasonClusterNotActive, fmt.Sprintf("EKS says that the cluster %s is %s", info.Name, info.Status), nil, nil)
 }
 
-// useCluster decides where the apiserver is dialled: the configured endpoint and CA go before the described ones.
+// maxCAFile is far above any bundle of authorities.
+const maxCAFile = 1 << 20
+
+// useCluster decides where the apiserver is dialled: the configured endpoint and CA go before the described ones. That a file of our own cannot be read says nothing about the cluster.
 func (r *accessRun) useCluster(info chain.ClusterInfo) error {
 	configured := r.target.Cluster
 	endpoint := Endpoint{ClusterName: configured.Name, URL: info.Endpoint, CA: info.CA}
@@ -71,9 +73,9 @@ func (r *accessRun) useCluster(info chain.ClusterInfo) error {
 		endpoint.URL = configured.Endpoint
 	}
 	if configured.CAFile != "" {
-		pem, err := os.ReadFile(configured.CAFile)
+		pem, err := chain.ReadSmall(configured.CAFile, maxCAFile)
 		if err != nil {
-			return chain.Fail(chain.StepEndpoint, chain.ReasonEndpointNotConfigured, fmt.Sprintf("reading ca_file %s: %s", configured.CAFile, reasonOf(err)), nil, err)
+			return chain.Unsure(chain.ReasonReadFailed, fmt.Sprintf("reading ca_file %s: %v", configured.CAFile, err), nil, err)
 		}
 		endpoint.CA = pem
 	}

@@ -7,6 +7,7 @@ package probes
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,14 +56,19 @@ func TestMakeToken(t *testing.T) {
 			tg.Cluster.Endpoint, tg.Cluster.CAFile = endpoint, ca
 		}, healthy},
 		"CA file gone since the configuration was read": {func(_ *fake, tg *chain.Target) { tg.Cluster.Endpoint, tg.Cluster.CAFile = endpoint, ca+".gone" },
-			"failure token/endpoint_not_configured ✔✔✖···"},
+			"unknown token/read_failed ✔✔?···"},
+		"something else in the CA file's place": {func(_ *fake, tg *chain.Target) { tg.Cluster.CAFile = filepath.Dir(ca) }, "unknown token/read_failed ✔✔?···"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			f, target := newFake(), standardTarget(t)
 			c.change(f, &target)
-			if got := verdict(probe(t, f, target)); got != c.want {
+			run := probe(t, f, target)
+			if got := verdict(run); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if run.Verdict.Reason == chain.ReasonReadFailed && !strings.HasPrefix(run.Verdict.Detail, "reading ca_file "+target.Cluster.CAFile+": ") {
+				t.Errorf("detail %q", run.Verdict.Detail)
 			}
 		})
 	}

@@ -5,7 +5,6 @@
 package probes
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,77 +12,96 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-func (i *inquiry) awsAuth(ctx context.Context) error {
-	if i.cluster.AuthMode == "" || i.cluster.AuthMode == chain.AuthModeAPI {
-		return nil
-	}
-	token, err := i.prober.Observer.Token(ctx, i.target)
-	if err != nil {
-		i.notRead("aws-auth", err)
-		return nil
-	}
-	auth, found, err := i.conn.AWSAuth(ctx, token)
-	if err != nil {
-		i.notRead("aws-auth (the observer needs get on the ConfigMap kube-system/aws-auth)", err)
-		return nil
-	}
-	if found {
-		mapped, problem := judgeAWSAuth(auth, i.accessRun.principal)
-		if problem != nil {
-			return problem
-		}
-		if mapped {
-			return i.refusedDespite("the mapping in aws-auth")
+// linesOf returns the lines that match the principal, in their order; the last one counts. The authenticator looks among the roles first, and a role's ARN among the users matches too
+// (aws-iam-authenticator pkg/mapper/configmap), so the users are here the lines before.
+func linesOf(auth chain.AWSAuth, principal chain.Principal) []chain.Mapping {
+	canonical := principal.Canonical()
+	var lines []chain.Mapping
+	for _, line := range slices.Concat(auth.Users, auth.Roles) {
+		if strings.EqualFold(line.ARN, canonical) {
+			lines = append(lines, line)
 		}
 	}
-	switch {
-	case i.cluster.AuthMode == chain.AuthModeConfigMap:
-		return i.notMapped("no line in aws-auth")
-	case i.noEntry:
-		return i.notMapped("neither an access entry nor a line in aws-auth")
-	}
-	i.rule("aws-auth has no line for %s", i.principal)
-	return nil
+	return lines
 }
 
-// judgeAWSAuth says whether the ConfigMap maps the principal, or why a line that was meant for it does not.
-func judgeAWSAuth(auth chain.AWSAuth, principal chain.Principal) (mapped bool, problem error) {
-	canonical := principal.Canonical()
-	section, lines := "mapRoles", auth.Roles
+// sectionOf is where the principal's line belongs.
+func sectionOf(canonical string) string {
 	if strings.Contains(canonical, ":user/") {
-		section, lines = "mapUsers", auth.Users
+		return "mapUsers"
 	}
-	for _, line := range slices.Backward(lines) {
-		if strings.EqualFold(line.ARN, canonical) {
-			return true, templateProblem(line, principal)
-		}
+	return "mapRoles"
+}
+
+// unmatched says why a line that was meant for the principal is not its own; nil: there is no such line.
+func unmatched(auth chain.AWSAuth, principal chain.Principal) error {
+	canonical := principal.Canonical()
+	section := sectionOf(canonical)
+	fail := func(reason chain.Reason, arn, format string, args ...any) error {
+		return chain.Fail(chain.StepAccessEntry, reason, fmt.Sprintf(format, args...), chain.Facts{chain.FactRoleARN: arn}, nil)
 	}
-	if slices.Contains(auth.Accounts, principal.AccountID) {
-		return true, nil
-	}
-	for _, line := range lines {
+	for _, line := range slices.Concat(auth.Roles, auth.Users) {
 		switch {
 		case strings.HasPrefix(strings.ToLower(line.ARN), "arn:") && strings.EqualFold(chain.StripPath(line.ARN), canonical):
-			return false, chain.Fail(chain.StepAccessEntry, chain.ReasonAWSAuthRolePath,
-				fmt.Sprintf("aws-auth %s has %s with its path; STS shows no path, so the line never matches %s", section, line.ARN, canonical), chain.Facts{chain.FactRoleARN: line.ARN}, nil)
+			return fail(chain.ReasonAWSAuthRolePath, line.ARN, "aws-auth %s has %s with its path; STS shows no path, so the line never matches %s", section, line.ARN, canonical)
 		case strings.Contains(line.ARN, ":assumed-role/") && strings.EqualFold(sessionless(line.ARN), canonical):
-			return false, chain.Fail(chain.StepAccessEntry, chain.ReasonAWSAuthAssumedRoleARN,
-				fmt.Sprintf("aws-auth %s has the session's ARN %s; only the role's own ARN %s matches", section, line.ARN, canonical), chain.Facts{chain.FactRoleARN: line.ARN}, nil)
+			return fail(chain.ReasonAWSAuthAssumedRoleARN, line.ARN, "aws-auth %s has the session's ARN %s; only the role's own ARN %s matches", section, line.ARN, canonical)
+		}
+	}
+	for _, stray := range auth.Strays {
+		for _, arn := range stray.ARNs {
+			if strings.EqualFold(chain.StripPath(arn), canonical) {
+				return fail(chain.ReasonAWSAuthUnknownKey, arn, "aws-auth names %s in %s, but under a key that the authenticator does not know: %s", arn, stray.Where, strayKeys(stray, section))
+			}
 		}
 	}
 	if why, broken := auth.Broken[section]; broken {
-		return false, chain.Fail(chain.StepAccessEntry, chain.ReasonAWSAuthUnparseable, fmt.Sprintf("aws-auth %s does not parse, so it maps nobody: %s", section, why), nil, nil)
+		return fail(chain.ReasonAWSAuthUnparseable, "", "aws-auth %s does not parse, so it maps nobody: %s", section, why)
 	}
-	return false, nil
+	return nil
 }
 
-// templateProblem reports a username that only the session of an EC2 instance can fill.
-func templateProblem(line chain.Mapping, principal chain.Principal) error {
-	if !strings.Contains(line.Username, "{{EC2PrivateDNSName}}") || chain.IsInstanceID(principal.SessionName()) {
+func strayKeys(stray chain.Stray, section string) string {
+	if len(stray.Keys) == 0 {
+		return fmt.Sprintf("the section is called %s, not %s", stray.Where, section)
+	}
+	return fmt.Sprintf("the line has %s, and no %s", strings.Join(stray.Keys, ", "), arnKey(section))
+}
+
+func arnKey(section string) string {
+	if section == "mapUsers" {
+		return "userarn"
+	}
+	return "rolearn"
+}
+
+// oddARNKey returns how a line spells rolearn or userarn, when an authenticator that takes keys exactly would not know it.
+func oddARNKey(line chain.Mapping) string {
+	for _, key := range line.OddKeys {
+		if strings.EqualFold(key, "rolearn") || strings.EqualFold(key, "userarn") {
+			return key
+		}
+	}
+	return ""
+}
+
+// templateProblem reports names that only the session of an EC2 instance can fill; whose is the mapping's own name.
+func templateProblem(whose, username string, groups []string, principal chain.Principal) error {
+	const template = "{{EC2PrivateDNSName}}"
+	if chain.IsInstanceID(principal.SessionName()) {
 		return nil
 	}
+	what := fmt.Sprintf("the username %q", username)
+	if !strings.Contains(username, template) {
+		at := slices.IndexFunc(groups, func(group string) bool { return strings.Contains(group, template) })
+		if at < 0 {
+			return nil
+		}
+		what = fmt.Sprintf("the group %q", groups[at])
+	}
 	return chain.Fail(chain.StepAccessEntry, chain.ReasonUsernameTemplateUnresolved,
-		fmt.Sprintf("the line of %s has the username %q, which needs an instance id as session name; this session is %q", line.ARN, line.Username, principal.SessionName()), nil, nil)
+		fmt.Sprintf("%s has %s, which needs an instance id as session name; this session is %q", whose, what, principal.SessionName()),
+		chain.Facts{chain.FactSessionName: principal.SessionName()}, nil)
 }
 
 // sessionless turns an assumed-role ARN, with or without its session, into the role's ARN.

@@ -27,10 +27,29 @@ type clusterCache struct {
 
 // clusterEntry is one cluster. turn is held by the one run that reads it; the rest wait for their turn and find the answer.
 type clusterEntry struct {
-	turn  chan struct{}
+	turn chan struct{}
+
+	mu    sync.Mutex
+	known clusterKnown
+}
+
+// clusterKnown is what is known of a cluster, and how the last read went.
+type clusterKnown struct {
 	info  chain.ClusterInfo
 	err   error
 	tried time.Time
+}
+
+func (e *clusterEntry) get() clusterKnown {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.known
+}
+
+func (e *clusterEntry) set(known clusterKnown) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known = known
 }
 
 func newClusterCache(observer Observer, ttl time.Duration, now func() time.Time) *clusterCache {
@@ -49,33 +68,42 @@ func (c *clusterCache) refresh(ctx context.Context, target chain.Target) (chain.
 
 func (c *clusterCache) lookup(ctx context.Context, target chain.Target, maxAge time.Duration) (chain.ClusterInfo, error) {
 	entry := c.entry(target)
+	if known := entry.get(); c.answers(known, maxAge) { // no turn is needed to read what is fresh: whoever holds it may wait for long
+		return known.info, known.err
+	}
 	select {
 	case entry.turn <- struct{}{}:
 		defer func() { <-entry.turn }()
 	case <-ctx.Done():
-		return chain.ClusterInfo{}, waitError(ctx, target)
+		return entry.get().info, waitError(ctx, target)
 	}
-	now := c.now()
-	if entry.err != nil && now.Sub(entry.tried) < refusalTTL {
-		return entry.info, entry.err
-	}
-	if entry.info.Status != "" && entry.err == nil && now.Sub(entry.info.Read) < maxAge {
-		return entry.info, nil
+	now, known := c.now(), entry.get()
+	if c.answers(known, maxAge) {
+		return known.info, known.err
 	}
 	info, err := c.observer.Cluster(ctx, target)
 	if ctx.Err() != nil && err != nil {
-		return entry.info, err // this run's own end says nothing to the others
+		return known.info, err // this run's own end says nothing to the others
 	}
-	entry.tried, entry.err = now, err
+	known.tried, known.err = now, err
 	var e *chain.Error
 	switch {
 	case err == nil:
 		info.Read = now
-		entry.info = info
+		known.info = info
 	case errors.As(err, &e) && e.Outcome == chain.OutcomeFailure:
-		entry.info = chain.ClusterInfo{} // EKS says that it is gone
+		known.info = chain.ClusterInfo{} // EKS says that it is gone
 	}
-	return entry.info, err
+	entry.set(known)
+	return known.info, err
+}
+
+// answers reports whether what is known is recent enough: a refusal for a few seconds, a cluster for maxAge.
+func (c *clusterCache) answers(known clusterKnown, maxAge time.Duration) bool {
+	if known.err != nil {
+		return c.now().Sub(known.tried) < refusalTTL
+	}
+	return known.info.Status != "" && c.now().Sub(known.info.Read) < maxAge
 }
 
 func (c *clusterCache) entry(target chain.Target) *clusterEntry {

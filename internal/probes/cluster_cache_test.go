@@ -61,6 +61,33 @@ func TestC56ThrottledRefreshKeepsProbing(t *testing.T) {
 	})
 }
 
+// A run that waits for another's read until its own time is over goes on with what was known before.
+func TestWaitingForARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, target := newFake(), standardTarget(t)
+		p := newProber(t, f)
+		hang := make(chan struct{})
+		if run, _ := p.Run(t.Context(), target, time.Now()); verdict(run) != healthy {
+			t.Fatalf("got %s", verdict(run))
+		}
+		time.Sleep(6 * time.Minute)
+		f.expires = time.Now().Add(15 * time.Minute)
+		f.cluster = func() (chain.ClusterInfo, error) {
+			<-hang
+			return healthyCluster(), nil
+		}
+		var wait sync.WaitGroup
+		wait.Go(func() { _, _ = p.clusters.get(t.Context(), target) })
+		synctest.Wait()
+		run, err := p.Run(t.Context(), target, time.Now())
+		if got, want := verdict(run), "unknown token/observer_unavailable ✔✔?✔✔✔"; err != nil || got != want {
+			t.Errorf("got %s (%v), want %s", got, err, want)
+		}
+		close(hang)
+		wait.Wait()
+	})
+}
+
 func TestGoneClusterIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, target := newFake(), standardTarget(t)

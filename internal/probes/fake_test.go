@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,21 +40,42 @@ type fake struct {
 	signed                                   time.Time
 	host                                     string
 	replayErr                                error
+	replayTakes                              time.Duration
 
-	cluster    func() (chain.ClusterInfo, error)
-	entry      *chain.AccessEntry
-	entryErr   error
-	entries    []string
-	observeErr error
+	cluster     func() (chain.ClusterInfo, error)
+	entry       *chain.AccessEntry
+	entryErr    error
+	known       map[string]chain.AccessEntry // entries by ARN, beside entry
+	entries     []string
+	policies    []chain.AccessPolicy
+	policiesErr error
+	created     time.Time // of the principal; zero: IAM does not tell
+	iamHangs    bool
+	observeErr  error
+	observer    *observerFate // nil: the observer is the very principal of the identity, and fares like it
 
 	dial      func(Endpoint) error
+	address   string // that was dialled
 	review    func(context.Context) (chain.Review, error)
 	access    func(chain.Rule) (chain.Decision, error)
-	dryRun    error
+	dryRun    func(chain.Rule) error
 	auth      *chain.AWSAuth
 	authErr   error
 	servesOwn bool
 }
+
+// observerFate is an observer of its own, readerARN.
+type observerFate struct {
+	review func(context.Context) (chain.Review, error)
+	mapped bool
+	replay error
+}
+
+// readerARN is the observer's role, and observerMark tells its tokens from the identity's.
+const (
+	readerARN    = "arn:aws:iam::111122223333:role/reader"
+	observerMark = "the observer's"
+)
 
 func newFake() *fake {
 	return &fake{
@@ -127,8 +150,14 @@ func (f *fake) Token(_ context.Context, cluster string) (chain.Token, error) {
 	return chain.Token{Value: chain.NewSecret(tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(u))), URL: chain.NewSecret(u), ClusterName: cluster, Signed: signed, Expires: expires}, f.tokenErr
 }
 
-func (f *fake) Replay(context.Context, chain.Token, string) (chain.Principal, error) {
+func (f *fake) Replay(_ context.Context, token chain.Token, _ string) (chain.Principal, error) {
 	f.called("Replay")
+	if f.observer != nil && token.ClusterName == observerMark {
+		return chain.Principal{ARN: "arn:aws:sts::111122223333:assumed-role/reader/run"}, f.observer.replay
+	}
+	if f.replayTakes > 0 {
+		<-time.After(f.replayTakes)
+	}
 	return chain.Principal{ARN: f.arn}, f.replayErr
 }
 
@@ -142,6 +171,12 @@ func (o observerFake) Cluster(context.Context, chain.Target) (chain.ClusterInfo,
 
 func (o observerFake) AccessEntry(_ context.Context, _ chain.Target, principal string) (chain.AccessEntry, bool, error) {
 	o.called("DescribeAccessEntry " + principal)
+	if o.observer != nil && principal == readerARN {
+		return chain.AccessEntry{PrincipalARN: readerARN}, o.observer.mapped, o.entryErr
+	}
+	if entry, ok := o.known[principal]; ok {
+		return entry, true, o.entryErr
+	}
 	if o.entry == nil {
 		return chain.AccessEntry{}, false, o.entryErr
 	}
@@ -149,26 +184,56 @@ func (o observerFake) AccessEntry(_ context.Context, _ chain.Target, principal s
 }
 
 func (o observerFake) AccessEntries(context.Context, chain.Target) ([]string, error) {
-	return o.entries, o.entryErr
+	o.called("ListAccessEntries")
+	all := slices.Clone(o.entries)
+	all = slices.AppendSeq(all, maps.Keys(o.known))
+	if o.entry != nil {
+		all = append(all, o.entry.PrincipalARN)
+	}
+	if o.observer != nil && o.observer.mapped {
+		all = append(all, readerARN)
+	}
+	return all, o.entryErr
 }
 
 func (o observerFake) Token(ctx context.Context, target chain.Target) (chain.Token, error) {
 	if o.observeErr != nil {
 		return chain.Token{}, o.observeErr
 	}
-	return o.fake.Token(ctx, target.Cluster.EKSName)
+	token, err := o.fake.Token(ctx, target.Cluster.EKSName)
+	token.ClusterName = observerMark
+	return token, err
+}
+
+func (o observerFake) AccessPolicies(context.Context, chain.Target, string) ([]chain.AccessPolicy, error) {
+	o.called("ListAssociatedAccessPolicies")
+	return o.policies, o.policiesErr
+}
+
+func (o observerFake) Created(ctx context.Context, _ chain.Target, _ chain.Principal) (time.Time, error) {
+	o.called("GetRole")
+	if o.iamHangs {
+		<-ctx.Done()
+	}
+	if o.created.IsZero() {
+		return time.Time{}, chain.Unsure(chain.ReasonObserverDenied, "iam:GetRole", nil, nil)
+	}
+	return o.created, nil
 }
 
 func (f *fake) Dial(_ context.Context, e Endpoint) (Conn, chain.Facts, error) {
 	f.called("Dial " + e.URL)
 	if err := f.dial(e); err != nil {
-		return nil, chain.Facts{chain.FactHost: hostOf(e.URL)}, err
+		return nil, chain.Facts{chain.FactHost: hostOf(e.URL), chain.FactAddress: f.address}.Merge(), err
 	}
 	return f, chain.Facts{chain.FactHost: hostOf(e.URL)}, nil
 }
 
-func (f *fake) Review(ctx context.Context, _ chain.Token) (chain.Review, error) {
+func (f *fake) Review(ctx context.Context, token chain.Token) (chain.Review, error) {
 	f.called("Review")
+	if f.observer != nil && token.ClusterName == observerMark {
+		return f.observer.review(ctx)
+	}
 	return f.review(ctx)
 }
 
@@ -177,9 +242,9 @@ func (f *fake) Access(_ context.Context, _ chain.Token, rule chain.Rule) (chain.
 	return f.access(rule)
 }
 
-func (f *fake) DryRun(context.Context, chain.Token, chain.DryRun) error {
-	f.called("DryRun")
-	return f.dryRun
+func (f *fake) DryRun(_ context.Context, _ chain.Token, write chain.DryRun) error {
+	f.called("DryRun " + write.Rule.String())
+	return f.dryRun(write.Rule)
 }
 
 func (f *fake) AWSAuth(context.Context, chain.Token) (chain.AWSAuth, bool, error) {
@@ -236,7 +301,23 @@ func probe(t *testing.T, f *fake, target chain.Target) chain.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkVerdict(t, run)
 	return run
+}
+
+// checkVerdict holds what every verdict must be: a pair on the closed list, of a failure in the row of its step and of an unknown in the prober's own, with its fix.
+func checkVerdict(t *testing.T, run chain.Run) {
+	t.Helper()
+	v, place := run.Verdict, run.Verdict.Step
+	if v.Outcome == chain.OutcomeSuccess {
+		return
+	}
+	if v.Outcome == chain.OutcomeUnknown {
+		place = chain.StepNone
+	}
+	if row, ok := chain.LookupReason(v.Step, v.Reason); !ok || row.Step != place || v.Fix == "" {
+		t.Errorf("%s is not on the closed list, or has no fix: %+v", verdict(run), v)
+	}
 }
 
 // verdict is what tests compare: the whole of a run's decision in one line, such as "failure sts/assume_role_denied ✔✖····".

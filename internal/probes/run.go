@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -50,6 +51,7 @@ func (o Options) validate() error {
 type Prober struct {
 	Options
 	clusters *clusterCache
+	entries  *sharedEntries
 	controls *controls
 }
 
@@ -61,6 +63,7 @@ func New(options Options) (*Prober, error) {
 	return &Prober{
 		Options:  options,
 		clusters: newClusterCache(options.Observer, options.ClusterTTL, options.Now),
+		entries:  newSharedEntries(options.Observer, options.Now),
 		controls: newControls(options.Now),
 	}, nil
 }
@@ -70,7 +73,7 @@ type step struct {
 	name chain.Step
 	// needs says whether what the step works on is there; after an unknown step it may not be.
 	needs func(*accessRun) bool
-	// run exercises the layer, in the step's share of the time. A *chain.Error may name an earlier step: then this one did not get to show anything.
+	// run exercises the layer, in the step's share of the time. A *chain.Error may name an earlier step: then this one did not get to show anything. What is not on the list of reasons is unknown.
 	run func(*accessRun, context.Context) (chain.Facts, error)
 	// explain looks for the cause of an error of run, in the time that the run has left. nil: the error says it all.
 	explain func(*accessRun, context.Context, error) (chain.Facts, error)
@@ -161,15 +164,29 @@ func share(ctx context.Context, s step, state *accessRun) (chain.Facts, error) {
 // blame writes an error into the step it belongs to, and reports whether that ends the walk. The steps between keep what they showed.
 func blame(results []chain.StepResult, place int, e *chain.Error) (failed bool) {
 	at := place
-	for i := range results[:place] {
-		if results[i].Step == e.Step {
-			at = i
-		}
+	if e.Step != chain.StepNone {
+		at = slices.IndexFunc(results[:place+1], func(r chain.StepResult) bool { return r.Step == e.Step })
+	}
+	if at < 0 || !onTheList(results[at].Step, e) {
+		at, e = place, chain.Unsure(chain.ReasonReadFailed, e.Error(), e.Facts, e)
 	}
 	r := &results[at]
 	r.Outcome, r.Reason, r.Detail = e.Outcome, e.Reason, chain.Redact(e.Detail)
 	r.Facts = r.Facts.Merge(redactFacts(e.Facts))
 	return e.Outcome == chain.OutcomeFailure
+}
+
+// onTheList reports whether an error's verdict is on the closed list: a failure with a reason of its step, or an unknown with one of the prober's own.
+func onTheList(step chain.Step, e *chain.Error) bool {
+	row, ok := chain.LookupReason(step, e.Reason)
+	switch e.Outcome {
+	case chain.OutcomeFailure:
+		return ok && row.Step == step
+	case chain.OutcomeUnknown:
+		return ok && row.Step == chain.StepNone
+	case chain.OutcomeSuccess, chain.OutcomeSkipped:
+	}
+	return false
 }
 
 func redactFacts(facts chain.Facts) chain.Facts {

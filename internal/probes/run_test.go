@@ -7,6 +7,7 @@ package probes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,10 +44,12 @@ func TestWalk(t *testing.T) {
 		"hop fails":   {func(f *fake, _ *chain.Target) { f.assumeErr = fail(chain.StepSTS, chain.ReasonAssumeRoleDenied) }, "failure sts/assume_role_denied ✔✖····"},
 		"STS throttles the hop: nothing to go on with": {func(f *fake, _ *chain.Target) { f.assumeErr = chain.Unsure(chain.ReasonSTSThrottled, "", nil, nil) },
 			"unknown sts/sts_throttled ✔?····"},
-		"STS throttles GetCallerIdentity: the session goes on, the run stays unknown": {func(f *fake, tg *chain.Target) {
-			f.callerErr = chain.Unsure(chain.ReasonSTSThrottled, "", nil, nil)
-			tg.Expect.Username = ""
+		"STS throttles GetCallerIdentity: the session goes on, the run stays unknown": {func(f *fake, _ *chain.Target) {
+			f.arn, f.callerErr = "", chain.Unsure(chain.ReasonSTSThrottled, "", nil, nil)
 		}, "unknown sts/sts_throttled ✔?✔✔✔✔"},
+		"without the caller's name a plain username is still judged": {func(f *fake, tg *chain.Target) {
+			f.arn, f.callerErr, tg.Expect.Username = "", chain.Unsure(chain.ReasonSTSThrottled, "", nil, nil), "ci"
+		}, "failure access_entry/unexpected_username ✔?✔✔✖·"},
 		"an unclassified error is unknown":            {func(f *fake, _ *chain.Target) { f.tokenErr = errors.New("odd") }, "unknown token/read_failed ✔✔?···"},
 		"evidence at a later step blames the earlier": {func(f *fake, _ *chain.Target) { f.arn = "arn:aws:sts::111122223333:assumed-role/other/x" }, "failure credentials/unexpected_principal ✖✔····"},
 		"the review's 5xx is the endpoint's": {func(f *fake, _ *chain.Target) {
@@ -62,6 +65,37 @@ func TestWalk(t *testing.T) {
 			c.change(f, &target)
 			if got := verdict(probe(t, f, target)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// An error that is not on the closed list, or that blames a step which has not run, never becomes a verdict of its own: it is unknown, at the place where it was met.
+func TestBlameKeepsToTheList(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  *chain.Error
+		want string
+	}{
+		"its own step":                {chain.Fail(chain.StepToken, chain.ReasonTokenExpired, "as told", nil, nil), "failure token/token_expired: as told"},
+		"no step":                     {chain.Fail(chain.StepNone, chain.ReasonTokenExpired, "as told", nil, nil), "failure token/token_expired: as told"},
+		"an earlier step":             {chain.Fail(chain.StepSTS, chain.ReasonSTSError, "as told", nil, nil), "failure sts/sts_error: as told"},
+		"an unknown":                  {chain.Unsure(chain.ReasonReadFailed, "as told", nil, nil), "unknown token/read_failed: as told"},
+		"a later step":                {chain.Fail(chain.StepEndpoint, chain.ReasonTCPRefused, "as told", nil, nil), "unknown token/read_failed: endpoint/tcp_refused: as told"},
+		"a step of the other chain":   {chain.Fail(chain.StepHealth, chain.ReasonInitialStuck, "as told", nil, nil), "unknown token/read_failed: health/initial_stuck: as told"},
+		"a reason of another step":    {chain.Fail(chain.StepToken, chain.ReasonEndpointNotConfigured, "as told", nil, nil), "unknown token/read_failed: token/endpoint_not_configured: as told"},
+		"a reason of no step":         {chain.Fail(chain.StepSTS, "made_up", "as told", nil, nil), "unknown token/read_failed: sts/made_up: as told"},
+		"a failure for an unknown":    {chain.Fail(chain.StepToken, chain.ReasonReadFailed, "as told", nil, nil), "unknown token/read_failed: token/read_failed: as told"},
+		"an unknown for a failure":    {chain.Unsure(chain.ReasonTokenExpired, "as told", nil, nil), "unknown token/read_failed: token_expired: as told"},
+		"an error that is no outcome": {&chain.Error{Outcome: chain.OutcomeSuccess, Reason: chain.ReasonTokenExpired}, "unknown token/read_failed: token_expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			results := []chain.StepResult{
+				{Step: chain.StepCredentials, Outcome: chain.OutcomeSuccess}, {Step: chain.StepSTS, Outcome: chain.OutcomeSuccess}, {Step: chain.StepToken}, {Step: chain.StepEndpoint, Outcome: chain.OutcomeSkipped},
+			}
+			failed := blame(results, 2, c.err)
+			v := chain.Settle(results)
+			if got := fmt.Sprintf("%s %s/%s: %s", v.Outcome, v.Step, v.Reason, v.Detail); got != c.want || failed != (v.Outcome == chain.OutcomeFailure) {
+				t.Errorf("got  %s (ends the walk: %v)\nwant %s", got, failed, c.want)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"strconv"
 	"strings"
@@ -104,12 +103,4 @@ func tokenQuery(raw string) error {
 		return errors.New("X-Amz-Date is missing or no date")
 	}
 	return nil
-}
-
-// reasonOf shortens a file error to its cause: the path is named by the caller.
-func reasonOf(err error) string {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err.Error()
-	}
-	return err.Error()
 }

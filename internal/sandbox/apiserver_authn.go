@@ -27,6 +27,19 @@ const (
 	groupAnonymous    = "system:unauthenticated"
 )
 
+// Anonymous says which requests may come without a token.
+type Anonymous uint8
+
+// Who may be nobody.
+const (
+	AnonymousAnywhere Anonymous = iota // kube-apiserver's default: system:anonymous, whom RBAC refuses with a 403
+	AnonymousHealth                    // on the health paths alone, 401 elsewhere (EKS since Kubernetes 1.32)
+	AnonymousNowhere                   // --anonymous-auth=false: 401
+)
+
+// healthPaths are those on which EKS lets nobody in.
+var healthPaths = []string{"/readyz", "/livez", "/healthz"}
+
 // publicPaths are open to everyone, with no credential too (ClusterRole system:public-info-viewer), with the operation that each is recorded as.
 var publicPaths = map[string]string{"/readyz": "Readyz", "/livez": "Livez", "/healthz": "Healthz", "/version": "Version", "/version/": "Version"}
 
@@ -34,13 +47,12 @@ var publicPaths = map[string]string{"/readyz": "Readyz", "/livez": "Livez", "/he
 func (a *APIServer) identify(r *http.Request) (authenticationv1.UserInfo, error) {
 	token := bearer(r)
 	if token == "" {
-		_, public := publicPaths[r.URL.Path]
-		if public || a.anonymous() {
+		if allowed := a.anonymous(); allowed == AnonymousAnywhere || allowed == AnonymousHealth && slices.Contains(healthPaths, r.URL.Path) {
 			return authenticationv1.UserInfo{Username: userAnonymous, Groups: []string{groupAnonymous}}, nil
 		}
 		return authenticationv1.UserInfo{}, apierrors.NewUnauthorized("Unauthorized")
 	}
-	user, err := a.tokens.authenticate(r.Context(), token, a.state.Now, a.auth.authenticate)
+	user, err := a.tokens.authenticate(r.Context(), token, a.state.Now, a.auth.webhook)
 	if err != nil {
 		return authenticationv1.UserInfo{}, apierrors.NewUnauthorized("Unauthorized")
 	}

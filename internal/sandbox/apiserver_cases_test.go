@@ -81,7 +81,7 @@ func TestCases(t *testing.T) {
 			}, seen{Username: sessionARN, Groups: []string{"system:authenticated"}}},
 		"C47 a binding to a role that does not exist": {
 			func(c *Cluster) { c.Grants = []Grant{{Subject: "deployers", Missing: "pod-reader"}} },
-			seen{Username: "ci:probe", Groups: []string{"deployers", "system:authenticated"}, Reason: `RBAC: clusterrole.rbac.authorization.k8s.io "pod-reader" not found`}},
+			seen{Username: "ci:probe", Groups: []string{"deployers", "system:authenticated"}, Reason: `rbac: RBAC: clusterrole.rbac.authorization.k8s.io "pod-reader" not found`}},
 		"a healthy cluster": {
 			func(c *Cluster) {
 				c.Grants = []Grant{{Subject: "deployers", Verbs: anything, Groups: anything, Resources: anything}}

@@ -5,10 +5,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,12 +30,16 @@ var createKinds = map[string]map[string]string{
 	"apps": {
 		"controllerrevisions": "ControllerRevision", "daemonsets": "DaemonSet", "deployments": "Deployment", "replicasets": "ReplicaSet", "statefulsets": "StatefulSet",
 	},
+	rbacGroup: {
+		"clusterrolebindings": "ClusterRoleBinding", "clusterroles": "ClusterRole", "rolebindings": "RoleBinding", "roles": "Role",
+	},
 }
 
-var clusterScoped = []string{"namespaces", "persistentvolumes"}
+var clusterScoped = []string{"namespaces", "persistentvolumes", "clusterroles", "clusterrolebindings"}
 
-// createAnswer echoes the object as it would have been stored. Without dryRun=All nothing can be created here.
-func (a *APIServer) createAnswer(r *http.Request, want attributes) answer {
+// createAnswer echoes the object as it would have been stored, after what stands before: its namespace, admission that may change it, RBAC's own checks, validation, and admission that may refuse
+// it, in the order of the real one. Without dryRun=All nothing can be created here.
+func (a *APIServer) createAnswer(r *http.Request, user authenticationv1.UserInfo, want attributes) answer {
 	kind, known := createKinds[want.group][want.resource]
 	if !known || (want.namespace == "") != slices.Contains(clusterScoped, want.resource) {
 		return errorAnswer(genericError(http.StatusNotFound, ""))
@@ -46,7 +52,7 @@ func (a *APIServer) createAnswer(r *http.Request, want attributes) answer {
 		return errorAnswer(err)
 	}
 	gvk := schema.GroupVersionKind{Group: want.group, Version: want.version, Kind: kind}
-	if err := checkObject(object, gvk, want.namespace); err != nil {
+	if err := a.admit(object, gvk, user, want); err != nil {
 		return errorAnswer(err)
 	}
 	object.SetNamespace(want.namespace)
@@ -55,8 +61,27 @@ func (a *APIServer) createAnswer(r *http.Request, want attributes) answer {
 	return answer{status: http.StatusCreated, object: object.Object}
 }
 
-// checkObject checks what every create checks: the kind, the namespace, and a name, which it makes from generateName.
-func checkObject(object *unstructured.Unstructured, gvk schema.GroupVersionKind, namespace string) error {
+// admit is what stands between the request and the store.
+func (a *APIServer) admit(object *unstructured.Unstructured, gvk schema.GroupVersionKind, user authenticationv1.UserInfo, want attributes) (err error) {
+	a.state.Change(func(s *State) {
+		c := s.Clusters[a.cluster]
+		if c == nil {
+			return
+		}
+		err = cmp.Or(
+			checkKind(object, gvk, want.namespace),
+			c.checkNamespace(want),
+			c.Fault.Admission.mutate(),
+			c.checkEscalation(object, user, want),
+			checkName(object, gvk),
+			c.Fault.Admission.validate(object, want),
+		)
+	})
+	return err
+}
+
+// checkKind checks that the object is what the path says, in the path's namespace.
+func checkKind(object *unstructured.Unstructured, gvk schema.GroupVersionKind, namespace string) error {
 	if object.GroupVersionKind() != gvk {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q",
 			object.GetKind(), object.GetAPIVersion(), gvk.Kind, object.GetKind(), object.GetAPIVersion()))
@@ -67,6 +92,11 @@ func checkObject(object *unstructured.Unstructured, gvk schema.GroupVersionKind,
 	if prefix := object.GetGenerateName(); object.GetName() == "" && prefix != "" {
 		object.SetName(prefix + rand.String(5))
 	}
+	return nil
+}
+
+// checkName is all that is left of validation here.
+func checkName(object *unstructured.Unstructured, gvk schema.GroupVersionKind) error {
 	if object.GetName() == "" {
 		return apierrors.NewInvalid(gvk.GroupKind(), "", field.ErrorList{field.Required(field.NewPath("metadata", "name"), "name or generateName is required")})
 	}

@@ -27,6 +27,9 @@ func (a *APIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Date", a.state.Now().UTC().Format(http.TimeFormat))
 	w.Header().Set("Audit-Id", newRequestID())
 	w.Header().Set("Cache-Control", "no-cache, private")
+	if fault.DropsToken {
+		r.Header.Del("Authorization")
+	}
 	want := requestAttributes(r)
 	var reply answer
 	if fault.HTTPStatus != 0 {
@@ -47,12 +50,13 @@ func (a *APIServer) fault() (fault ClusterFault) {
 	return fault
 }
 
-func (a *APIServer) anonymous() (anonymous bool) {
+func (a *APIServer) anonymous() (allowed Anonymous) {
 	a.state.Change(func(s *State) {
-		c := s.Clusters[a.cluster]
-		anonymous = c != nil && c.Anonymous
+		if c := s.Clusters[a.cluster]; c != nil {
+			allowed = c.Anonymous
+		}
 	})
-	return anonymous
+	return allowed
 }
 
 func (a *APIServer) answer(r *http.Request, want attributes) answer {

@@ -29,6 +29,7 @@ import (
 const (
 	authenticationGroup = "authentication.k8s.io"
 	authorizationGroup  = "authorization.k8s.io"
+	rbacGroup           = "rbac.authorization.k8s.io"
 	apiBodyLimit        = 3 << 20 // kube-apiserver's
 )
 
@@ -51,14 +52,14 @@ func (a *APIServer) route(r *http.Request, user authenticationv1.UserInfo, want 
 	case want.group == "" && want.resource == "configmaps" && want.verb == "get" && want.subresource == "":
 		return a.configMapAnswer(want)
 	case want.verb == "create" && want.subresource == "" && want.name == "":
-		return a.createAnswer(r, want)
+		return a.createAnswer(r, user, want)
 	}
 	return errorAnswer(genericError(http.StatusNotFound, ""))
 }
 
 // serves tells whether a group has a version at all: a resource that its version does not know is a 404 with a Status, an unknown version a bare 404 (apiserver pkg/server).
 func (a *APIServer) serves(group, version string) bool {
-	return version == "v1" && slices.Contains([]string{"", "apps", authenticationGroup, authorizationGroup}, group) ||
+	return version == "v1" && slices.Contains([]string{"", "apps", authenticationGroup, authorizationGroup, rbacGroup}, group) ||
 		group == authenticationGroup && slices.Contains(*a.reviews.Load(), version)
 }
 

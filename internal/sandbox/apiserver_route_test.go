@@ -26,7 +26,7 @@ func TestSelfSubjectAccessReview(t *testing.T) {
 		err = client.Post().Resource("selfsubjectaccessreviews").Body(&authorizationv1.SelfSubjectAccessReview{Spec: spec}).Do(t.Context()).Into(&got)
 		return got, err
 	}
-	const missing = `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`
+	const missing = `rbac: RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`
 	for name, test := range map[string]struct {
 		resource *authorizationv1.ResourceAttributes
 		path     *authorizationv1.NonResourceAttributes
@@ -88,7 +88,7 @@ func TestForbiddenTellsWhy(t *testing.T) {
 	err := k.client(t, k.deployToken(t), corev1.SchemeGroupVersion).Get().Resource("namespaces").Do(t.Context()).Error()
 	wantSame(t, statusOf(t, err), metav1.Status{
 		Status: "Failure", Code: 403, Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{Kind: "namespaces"},
-		Message: `namespaces is forbidden: User "ci:probe" cannot list resource "namespaces" in API group "" at the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io "namespace-reader" not found`,
+		Message: `namespaces is forbidden: User "ci:probe" cannot list resource "namespaces" in API group "" at the cluster scope: rbac: RBAC: clusterrole.rbac.authorization.k8s.io "namespace-reader" not found`,
 	})
 }
 

@@ -199,27 +199,29 @@ func TestWithoutAToken(t *testing.T) {
 	}
 	const unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}` + "\n"
 	tests := map[string]struct {
-		anonymous    bool
+		anonymous    Anonymous
 		method, path string
 		status       int
 		body         string
 		call         Call
 	}{
-		"readyz":           {false, "GET", "/readyz", 200, "ok", Call{"apiserver", "Readyz", ""}},
-		"livez":            {true, "GET", "/livez", 200, "ok", Call{"apiserver", "Livez", ""}},
-		"healthz":          {false, "GET", "/healthz", 200, "ok", Call{"apiserver", "Healthz", ""}},
-		"closed: a read":   {false, "GET", "/api/v1/pods", 401, unauthorized, Call{"apiserver", "list pods", "Unauthorized"}},
-		"closed: a review": {false, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", 401, unauthorized, Call{"apiserver", "SelfSubjectReview", "Unauthorized"}},
-		"open: a read": {true, "GET", "/api/v1/pods", 403,
+		"readyz":           {AnonymousHealth, "GET", "/readyz", 200, "ok", Call{"apiserver", "Readyz", ""}},
+		"livez":            {AnonymousAnywhere, "GET", "/livez", 200, "ok", Call{"apiserver", "Livez", ""}},
+		"healthz":          {AnonymousHealth, "GET", "/healthz", 200, "ok", Call{"apiserver", "Healthz", ""}},
+		"off: readyz":      {AnonymousNowhere, "GET", "/readyz", 401, unauthorized, Call{"apiserver", "Readyz", "Unauthorized"}},
+		"closed: version":  {AnonymousHealth, "GET", "/version", 401, unauthorized, Call{"apiserver", "Version", "Unauthorized"}},
+		"closed: a read":   {AnonymousHealth, "GET", "/api/v1/pods", 401, unauthorized, Call{"apiserver", "list pods", "Unauthorized"}},
+		"closed: a review": {AnonymousHealth, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", 401, unauthorized, Call{"apiserver", "SelfSubjectReview", "Unauthorized"}},
+		"open: a read": {AnonymousAnywhere, "GET", "/api/v1/pods", 403,
 			forbiddenBody(`pods is forbidden: User \"system:anonymous\" cannot list resource \"pods\" in API group \"\" at the cluster scope`, `"kind":"pods"`),
 			Call{"apiserver", "list pods", "Forbidden"}},
-		"open: a named read": {true, "GET", "/apis/apps/v1/namespaces/shop/deployments/web/scale", 403,
+		"open: a named read": {AnonymousAnywhere, "GET", "/apis/apps/v1/namespaces/shop/deployments/web/scale", 403,
 			forbiddenBody(`deployments.apps \"web\" is forbidden: User \"system:anonymous\" cannot get resource \"deployments/scale\" in API group \"apps\" in the namespace \"shop\"`,
 				`"name":"web","group":"apps","kind":"deployments"`), Call{"apiserver", "get deployments", "Forbidden"}},
-		"open: a review": {true, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", 403,
+		"open: a review": {AnonymousAnywhere, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", 403,
 			forbiddenBody(`selfsubjectreviews.authentication.k8s.io is forbidden: User \"system:anonymous\" cannot create resource \"selfsubjectreviews\" in API group \"authentication.k8s.io\" at the cluster scope`,
 				`"group":"authentication.k8s.io","kind":"selfsubjectreviews"`), Call{"apiserver", "SelfSubjectReview", "Forbidden"}},
-		"open: a path": {true, "GET", "/metrics", 403,
+		"open: a path": {AnonymousAnywhere, "GET", "/metrics", 403,
 			forbiddenBody(`forbidden: User \"system:anonymous\" cannot get path \"/metrics\"`, ""), Call{"apiserver", "get /metrics", "Forbidden"}},
 	}
 	for name, test := range tests {

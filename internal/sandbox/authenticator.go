@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
@@ -39,6 +40,7 @@ type authenticator struct {
 	cluster   string // the key in State.Clusters
 	client    *http.Client
 	exactKeys atomic.Bool // aws-auth keys must be spelled exactly
+	pause     time.Duration
 }
 
 func newAuthenticator(state *State, cluster string, sts STSEndpoint) (*authenticator, error) {
@@ -46,7 +48,7 @@ func newAuthenticator(state *State, cluster string, sts STSEndpoint) (*authentic
 	if err != nil {
 		return nil, err
 	}
-	return &authenticator{state: state, cluster: cluster, client: client}, nil
+	return &authenticator{state: state, cluster: cluster, client: client, pause: webhookPause}, nil
 }
 
 func (a *authenticator) close() { a.client.CloseIdleConnections() }

@@ -54,6 +54,9 @@ func (c *Cluster) authorize(user authenticationv1.UserInfo, want attributes) dec
 	if byPolicy := c.authorizePolicies(user, want); byPolicy.allowed {
 		return byPolicy
 	}
+	if byRBAC.reason != "" {
+		byRBAC.reason = "rbac: " + byRBAC.reason // which of the authorizers said so (k8s.io/apiserver v0.37 pkg/authorization/union)
+	}
 	return byRBAC
 }
 

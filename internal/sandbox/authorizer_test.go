@@ -56,9 +56,9 @@ func TestAuthorizeRBAC(t *testing.T) {
 		"get configmaps release in shop":         {nil, decision{true, `RBAC: allowed by ClusterRoleBinding "ci" of ClusterRole "ci" to User "ci"`}},
 		"get configmaps other in shop":           {nil, decision{}},
 		"list configmaps":                        {nil, decision{}},
-		"list namespaces":                        {[]string{"broken"}, decision{reason: `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`}},
+		"list namespaces":                        {[]string{"broken"}, decision{reason: `rbac: RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`}},
 		"list secrets in shop": {[]string{"broken"}, decision{
-			reason: `RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "lost" not found]`}},
+			reason: `rbac: RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "lost" not found]`}},
 		"list nodes":           {[]string{"broken", "everything"}, decision{true, `RBAC: allowed by ClusterRoleBinding "everything" of ClusterRole "everything" to Group "everything"`}},
 		"* nodes":              {[]string{"everything"}, decision{true, `RBAC: allowed by ClusterRoleBinding "everything" of ClusterRole "everything" to Group "everything"`}},
 		"get secrets in shop":  {[]string{"system:masters"}, decision{allowed: true}},
@@ -155,7 +155,7 @@ func TestPoliciesBelongToTheEntrysPrincipal(t *testing.T) {
 		"a recreated role's":  {func(_ *Cluster, e *Entry) { e.RoleID = "AROAOLD" }, member(), decision{}},
 		"under CONFIG_MAP":    {func(c *Cluster, _ *Entry) { c.AuthMode = chain.AuthModeConfigMap }, member(), decision{}},
 		"of somebody unknown": {func(*Cluster, *Entry) {}, authenticationv1.UserInfo{Username: "ci", Groups: []string{groupAuthenticate}}, decision{}},
-		"the reason of RBAC":  {func(c *Cluster, e *Entry) { c.Grants, e.Policies = []Grant{{Subject: "ci", Missing: "gone"}}, nil }, member(), decision{reason: `RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`}},
+		"the reason of RBAC":  {func(c *Cluster, e *Entry) { c.Grants, e.Policies = []Grant{{Subject: "ci", Missing: "gone"}}, nil }, member(), decision{reason: `rbac: RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found`}},
 		"a grant comes before": {func(c *Cluster, _ *Entry) {
 			c.Grants = []Grant{{Subject: "ci", Verbs: anything, Groups: anything, Resources: anything}}
 		}, member(), decision{true, `RBAC: allowed by ClusterRoleBinding "ci" of ClusterRole "ci" to User "ci"`}},

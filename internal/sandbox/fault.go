@@ -22,12 +22,17 @@ type Fault struct {
 	Reason  chain.Reason
 	// Marks is what each step of the run shows: ✔ success, ✖ failure, ? unknown, · skipped.
 	Marks string
+	// Adjust changes the target after its configuration was read, for what no configuration file can say; nil: nothing.
+	Adjust func(*chain.Target)
 	// apply changes the scene. It runs before the exporter starts: the environment and the configuration are read after it.
 	apply func(*Scene) error
 }
 
 // Apply breaks the scene.
 func (f Fault) Apply(s *Scene) error {
+	if f.apply == nil { // the target alone is adjusted
+		return nil
+	}
 	if err := f.apply(s); err != nil {
 		return fmt.Errorf("applying the fault %s: %w", f.Name, err)
 	}
@@ -43,7 +48,7 @@ const (
 
 // Faults returns the list, in the order of the chain.
 func Faults() []Fault {
-	return slices.Concat(credentialsFaults, stsFaults, tokenFaults, endpointFaults, accessEntryFaults, rbacFaults)
+	return slices.Concat(credentialsFaults, keyFaults, sourceFaults, stsFaults, sessionFaults, sourceSTSFaults, tokenFaults, presignedFaults, endpointFaults, accessEntryFaults, rbacFaults)
 }
 
 // FaultNamed finds a fault.

@@ -1,4 +1,4 @@
-// Faults of the steps endpoint, access_entry and rbac: the cluster's side of the chain.
+// Faults of the step endpoint: the way to the apiserver.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -64,6 +64,14 @@ var endpointFaults = []Fault{
 	failing(chain.StepEndpoint, chain.ReasonTLSNameMismatch, Fault{Name: "tls-name-mismatch", Target: deployTarget, Meaning: "the server's certificate has another name", apply: func(s *Scene) error {
 		return s.Prod.ServeCertificate(CertificateOtherName)
 	}}),
+	failing(chain.StepEndpoint, chain.ReasonTLSFailure, Fault{Name: "tls-failure", Target: deployTarget, Meaning: "what listens at the endpoint speaks no TLS", apply: func(s *Scene) error {
+		u, err := url.Parse(s.Proxy.URL())
+		if err != nil {
+			return err
+		}
+		return s.movePort(u.Host)
+	}}),
+	failing(chain.StepEndpoint, chain.ReasonEndpointNotConfigured, Fault{Name: "no-ca", Target: deployTarget, Meaning: "EKS tells no certificate authority, and ca_file is not set", apply: cluster("prod", func(c *Cluster) { c.CAPEM = nil })}),
 	failing(chain.StepEndpoint, chain.ReasonHTTPTimeout, Fault{Name: "http-timeout", Target: deployTarget, Meaning: "the apiserver accepts connections and does not answer", apply: cluster("prod", func(c *Cluster) { c.Fault.Hang = true })}),
 	failing(chain.StepEndpoint, chain.ReasonAPIServerError, Fault{Name: "apiserver-error", Target: deployTarget, Meaning: "the apiserver answers 500", apply: cluster("prod", func(c *Cluster) {
 		c.Fault.HTTPStatus, c.Fault.StatusMessage = http.StatusInternalServerError, "etcdserver: request timed out"
@@ -74,49 +82,6 @@ var endpointFaults = []Fault{
 	failing(chain.StepEndpoint, chain.ReasonAPIServerFlowControl, Fault{Name: "flow-control", Target: deployTarget, Meaning: "priority and fairness rejects the request", apply: cluster("prod", func(c *Cluster) {
 		c.Fault.HTTPStatus, c.Fault.StatusMessage = http.StatusTooManyRequests, "Too many requests, please try again later."
 	})}),
-}
-
-var accessEntryFaults = []Fault{
-	failing(chain.StepAccessEntry, chain.ReasonNotMapped, Fault{Name: "not-mapped", Target: releaseTarget, Meaning: "the access entry was edited in Terraform and never applied", apply: cluster("prod", func(c *Cluster) {
-		delete(c.Entries, sceneRole("ci-release"))
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonNotMapped, Fault{Name: "not-mapped-aws-auth", Target: viewerTarget, Meaning: "a tool rewrote aws-auth without the role", apply: cluster("staging", func(c *Cluster) {
-		c.mapViewer(sceneRole("somebody-else"), "viewer:{{SessionName}}")
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonAWSAuthRolePath, Fault{Name: "aws-auth-role-path", Target: viewerTarget, Meaning: "aws-auth has the role with a path", apply: cluster("staging", func(c *Cluster) {
-		c.mapViewer("arn:aws:iam::"+SceneAccount+":role/team/viewer", "viewer:{{SessionName}}")
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonAWSAuthAssumedRoleARN, Fault{Name: "aws-auth-assumed-role", Target: viewerTarget, Meaning: "aws-auth has a session's ARN", apply: cluster("staging", func(c *Cluster) {
-		c.mapViewer("arn:aws:sts::"+SceneAccount+":assumed-role/viewer/somebody", "viewer:{{SessionName}}")
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonUsernameTemplateUnresolved, Fault{Name: "username-template", Target: viewerTarget, Meaning: "the role is mapped as a node", apply: cluster("staging", func(c *Cluster) {
-		c.mapViewer(sceneRole("viewer"), "system:node:{{EC2PrivateDNSName}}")
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonUnexpectedGroups, Fault{Name: "unexpected-groups", Target: deployTarget, Meaning: "the entry's groups were changed", apply: cluster("prod", func(c *Cluster) {
-		c.Entries[sceneRole("ci-deploy")].Groups = []string{"readers"}
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonUnexpectedUsername, Fault{Name: "unexpected-username", Target: viewerTarget, Meaning: "the mapping's username was changed", apply: cluster("staging", func(c *Cluster) {
-		c.mapViewer(sceneRole("viewer"), "somebody")
-	})}),
-	failing(chain.StepAccessEntry, chain.ReasonUnauthorizedUnexplained, Fault{Name: "unauthorized", Target: deployTarget, Meaning: "the authenticator is down: all refused, and nobody says why", apply: cluster("prod", func(c *Cluster) {
-		c.Fault.Authenticator = AuthenticatorDown
-	})}),
-}
-
-var rbacFaults = []Fault{
-	failing(chain.StepRBAC, chain.ReasonDenied, Fault{Name: "denied", Target: viewerTarget, Meaning: "the role binding is missing", apply: cluster("staging", func(c *Cluster) { c.Grants = c.Grants[1:] })}),
-	failing(chain.StepRBAC, chain.ReasonRBACRoleNotFound, Fault{Name: "role-not-found", Target: deployTarget, Meaning: "the binding names a role that does not exist", apply: cluster("prod", func(c *Cluster) {
-		c.Grants[0].Missing = "deploier"
-	})}),
-	failing(chain.StepRBAC, chain.ReasonExcessPermission, Fault{Name: "excess-permission", Target: deployTarget, Meaning: "somebody gave the deployers every secret", apply: cluster("prod", func(c *Cluster) {
-		c.Grants = append(c.Grants, Grant{Subject: "deployers", Verbs: []string{"get"}, Groups: []string{""}, Resources: []string{"secrets"}})
-	})}),
-}
-
-// mapViewer rewrites the viewer's line of aws-auth, and leaves the observer's.
-func (c *Cluster) mapViewer(arn, username string) {
-	c.AWSAuth = map[string]string{"mapRoles": "- rolearn: " + arn + "\n  username: \"" + username + "\"\n  groups: [viewers]\n" +
-		"- rolearn: " + exporterRole + "\n  username: exporter\n  groups: [aws-auth-readers]\n"}
 }
 
 // host is the name of prod's apiserver.

@@ -1,4 +1,4 @@
-// The scene is a whole small world, ready to be probed: one account, two clusters, five identities, and the files and environment of the exporter in it.
+// The scene is a whole small world, ready to be probed: one account, two clusters, seven identities, and the files and environment of the exporter in it.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -17,7 +17,7 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// The names of the scene. Every identity under test, but runner, comes from the exporter's own web identity and assumes a role of its name.
+// The names of the scene. Every identity under test, but runner, pod-agent and node, comes from the exporter's own web identity and assumes a role of its name.
 const (
 	SceneAccount = "111122223333"
 	SceneRegion  = "eu-west-1"
@@ -38,11 +38,14 @@ type Scene struct {
 	CA     *CA
 	STS    *STS
 	EKS    *EKS
+	IAM    *IAM
 	OIDC   *OIDC
 	DNS    *DNS
 	Proxy  *Proxy
 	Prod   *APIServer // access entries only
 	Stage  *APIServer // aws-auth only
+	Agent  *PodIdentityAgent
+	IMDS   *IMDS
 	Env    map[string]string
 	Config string // the configuration file's text; WriteConfig writes it
 
@@ -56,23 +59,27 @@ func NewScene(dir string) (*Scene, error) {
 		return nil, errors.Join(fmt.Errorf("building the scene: %w", err), s.Close())
 	}
 	s.Env = map[string]string{
-		"AWS_ENDPOINT_URL_STS":        s.STS.URL(),
-		"AWS_ENDPOINT_URL_EKS":        s.EKS.URL(),
-		"AWS_CA_BUNDLE":               filepath.Join(dir, "ca.pem"),
-		"AWS_ROLE_ARN":                exporterRole,
-		"AWS_WEB_IDENTITY_TOKEN_FILE": filepath.Join(dir, "token"),
-		"AWS_ACCESS_KEY_ID":           runnerKeyID,
-		"AWS_SECRET_ACCESS_KEY":       s.State.Users[runnerKeyID].SecretKey,
-		"AWS_SESSION_TOKEN":           "",
-		"AWS_REGION":                  "ap-south-1", // an injected region that nobody asked for: it must not matter
-		"AWS_PROFILE":                 "",
-		"AWS_EC2_METADATA_DISABLED":   "true",
-		"AWS_CONFIG_FILE":             filepath.Join(dir, "no-aws-config"),
-		"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "no-aws-credentials"),
-		"HTTPS_PROXY":                 "",
-		"https_proxy":                 "",
-		"NO_PROXY":                    "",
-		"no_proxy":                    "",
+		"AWS_ENDPOINT_URL_STS":              s.STS.URL(),
+		"AWS_ENDPOINT_URL_EKS":              s.EKS.URL(),
+		"AWS_ENDPOINT_URL_IAM":              s.IAM.URL(),
+		"AWS_CA_BUNDLE":                     filepath.Join(dir, "ca.pem"),
+		"AWS_ROLE_ARN":                      exporterRole,
+		"AWS_WEB_IDENTITY_TOKEN_FILE":       filepath.Join(dir, "token"),
+		"AWS_ACCESS_KEY_ID":                 runnerKeyID,
+		"AWS_SECRET_ACCESS_KEY":             s.State.Users[runnerKeyID].SecretKey,
+		"AWS_SESSION_TOKEN":                 "",
+		"AWS_REGION":                        "ap-south-1", // an injected region that nobody asked for: it must not matter
+		"AWS_PROFILE":                       "",
+		"AWS_EC2_METADATA_DISABLED":         "true", // it must not matter to a source that is asked for by name
+		agentURLVariable:                    s.Agent.CredentialsURL(),
+		agentTokenVariable:                  filepath.Join(dir, podTokenFile),
+		"AWS_EC2_METADATA_SERVICE_ENDPOINT": s.IMDS.URL(),
+		"AWS_CONFIG_FILE":                   filepath.Join(dir, "no-aws-config"),
+		"AWS_SHARED_CREDENTIALS_FILE":       filepath.Join(dir, "no-aws-credentials"),
+		"HTTPS_PROXY":                       "",
+		"https_proxy":                       "",
+		"NO_PROXY":                          "",
+		"no_proxy":                          "",
 	}
 	return s, nil
 }
@@ -89,9 +96,11 @@ func (s *Scene) Close() error {
 
 // Secrets are the texts that must never show up anywhere: keys, session tokens, the external id and the web identity token.
 func (s *Scene) Secrets() []string {
-	secrets := []string{SceneExternalID}
-	if token, err := os.ReadFile(filepath.Join(s.Dir, "token")); err == nil && len(token) > 0 {
-		secrets = append(secrets, string(token))
+	secrets := append([]string{SceneExternalID}, s.IMDS.Tokens()...)
+	for _, name := range []string{"token", podTokenFile} {
+		if token, err := os.ReadFile(filepath.Join(s.Dir, name)); err == nil && len(token) > 0 {
+			secrets = append(secrets, string(token))
+		}
 	}
 	s.State.Change(func(st *State) {
 		for _, u := range st.Users {
@@ -129,6 +138,7 @@ func (s *Scene) account() error {
 			st.Roles[sceneRole(name)] = &Role{ARN: sceneRole(name), RoleID: "AROASCENE" + name, MaxSession: time.Hour,
 				Trust: []Trust{{Principals: []string{exporterRole}, ExternalID: SceneExternalID}}}
 		}
+		s.node(st)
 		st.Clusters["prod"] = sceneProd()
 		st.Clusters["staging"] = sceneStaging()
 	})
@@ -148,6 +158,8 @@ func sceneProd() *Cluster {
 			sceneRole("ci-deploy"):  entry(sceneRole("ci-deploy"), "AROASCENEci-deploy", "deployers"),
 			sceneRole("ci-release"): entry(sceneRole("ci-release"), "AROASCENEci-release", "deployers"),
 			runner:                  entry(runner, "AIDASCENEci-runner", "deployers"),
+			sceneRole(podRole):      entry(sceneRole(podRole), "AROASCENE"+podRole, "deployers"),
+			sceneRole(nodeRole):     entry(sceneRole(nodeRole), "AROASCENE"+nodeRole, "deployers"),
 		},
 		Grants: []Grant{{Subject: "deployers", Verbs: []string{"get", "list", "create", "update"}, Groups: []string{"apps"}, Resources: []string{"deployments"}, Namespace: "shop"}},
 	}
@@ -185,6 +197,10 @@ func (s *Scene) servers() (err error) {
 	if s.EKS, err = start(s, eks, err); err != nil {
 		return err
 	}
+	iam, err := NewIAM(s.State, s.CA)
+	if s.IAM, err = start(s, iam, err); err != nil {
+		return err
+	}
 	dns, err := NewDNS()
 	if s.DNS, err = start(s, dns, err); err != nil {
 		return err
@@ -199,8 +215,10 @@ func (s *Scene) servers() (err error) {
 		return err
 	}
 	staging, err := NewAPIServer(s.State, nil, "staging", sts)
-	s.Stage, err = start(s, staging, err)
-	return err
+	if s.Stage, err = start(s, staging, err); err != nil {
+		return err
+	}
+	return s.nodeServers()
 }
 
 func (s *Scene) files() error {
@@ -213,7 +231,7 @@ func (s *Scene) files() error {
 			return err
 		}
 	}
-	return s.WriteToken(TokenClaims{})
+	return errors.Join(s.WriteToken(TokenClaims{}), s.WritePodToken(TokenClaims{}))
 }
 
 // WriteToken projects the exporter's service-account token, as the kubelet does; the claims' zero fields are the good ones.

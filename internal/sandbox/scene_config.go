@@ -1,4 +1,4 @@
-// The configuration of the exporter in the scene: four targets on two clusters, each with its rules.
+// The configuration of the exporter in the scene: six targets on two clusters, each with its rules.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -11,8 +11,11 @@ import (
 
 // sceneConfig is the configuration file; DIR stands for the scene's folder.
 func sceneConfig(dir string) string {
-	return strings.ReplaceAll(sceneTemplate, "DIR", filepath.ToSlash(dir))
+	return strings.ReplaceAll(sceneTemplate+sceneSources, "DIR", filepath.ToSlash(dir))
 }
+
+// FewTargets leaves the configuration with the four targets of a demo.
+func (s *Scene) FewTargets() { s.Config = strings.TrimSuffix(s.Config, sceneSources) }
 
 const sceneTemplate = `probe: {interval: 5s, timeout: 3s}
 clusters:
@@ -33,6 +36,12 @@ identities:
   - name: runner
     source: environment
     expect_principal: "arn:aws:iam::111122223333:user/ci-runner"
+  - name: pod-agent
+    source: pod_identity
+    expect_principal: "arn:aws:iam::111122223333:role/pod-agent"
+  - name: node
+    source: instance_profile
+    expect_principal: "arn:aws:iam::111122223333:role/node"
 access:
   - cluster: prod
     identity: ci-deploy
@@ -51,4 +60,14 @@ access:
     identity: viewer
     expect: {username: "viewer:{{SessionName}}", groups: [viewers]}
     rbac: {allow: ["list pods"], deny: ["delete pods in shop"]}
+`
+
+// sceneSources are two more targets, of identities whose credentials come from the node.
+const sceneSources = `  - cluster: prod
+    identity: pod-agent
+    expect: {groups: [deployers]}
+    rbac: {allow: ["list apps/deployments in shop"]}
+  - cluster: prod
+    identity: node
+    rbac: {allow: ["list apps/deployments in shop"]}
 `

@@ -44,8 +44,9 @@ type awsCaller struct {
 	ARN       string // as GetCallerIdentity spells it
 	UserID    string
 	AccountID string
-	Session   bool   // an assumed role, so that a further AssumeRole is role chaining
-	Policy    string // the session policy; "" none
+	Session   bool              // an assumed role, so that a further AssumeRole is role chaining
+	Policy    string            // the session policy; "" none
+	Tags      map[string]string // of the session
 	ReadsEKS  bool
 	Region    string // of the credential scope
 }
@@ -56,6 +57,7 @@ type awsKey struct {
 	secret  string
 	token   string
 	expires time.Time // zero: never
+	region  string    // the only one that takes it; "" any
 }
 
 // key looks an access key id up. The caller holds the lock.
@@ -74,8 +76,8 @@ func (s *State) key(id string) (awsKey, bool) {
 	for _, role := range s.Roles {
 		reads = reads || role.RoleID == roleID && role.ReadsEKS
 	}
-	return awsKey{secret: session.SecretKey, token: session.SessionToken, expires: session.Expires, caller: awsCaller{
-		ARN: session.ARN, UserID: session.UserID, AccountID: session.AccountID, Session: true, Policy: session.Policy, ReadsEKS: reads,
+	return awsKey{secret: session.SecretKey, token: session.SessionToken, expires: session.Expires, region: session.Region, caller: awsCaller{
+		ARN: session.ARN, UserID: session.UserID, AccountID: session.AccountID, Session: true, Policy: session.Policy, Tags: session.Tags, ReadsEKS: reads,
 	}}, true
 }
 
@@ -90,7 +92,7 @@ func (s *State) authenticate(r *http.Request, body []byte, service string) (awsC
 	}
 	now := s.now()
 	key, ok := s.key(claim.keyID)
-	if !ok || key.token != claim.token || chain.PartitionOf(key.caller.ARN) != partitionOf(claim.region) {
+	if !ok || key.token != claim.token || key.region != "" && key.region != claim.region || chain.PartitionOf(key.caller.ARN) != partitionOf(claim.region) {
 		return awsCaller{}, errInvalidToken
 	}
 	if !key.expires.IsZero() && !now.Before(key.expires) {

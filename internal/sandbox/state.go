@@ -20,6 +20,7 @@ type User struct {
 	SecretKey   string
 	UserID      string // AIDA…
 	ReadsEKS    bool   // its policy allows eks:Describe* and eks:List* on every cluster
+	Created     time.Time
 }
 
 // ARN is the user's, in the partition aws.
@@ -32,15 +33,18 @@ type Role struct {
 	Trust      []Trust
 	MaxSession time.Duration
 	ReadsEKS   bool // its policy allows eks:Describe* and eks:List* on every cluster
+	ReadsIAM   bool // its policy allows iam:GetRole and iam:GetUser
+	Created    time.Time
 }
 
 // Trust is one Allow statement of a role's trust policy.
 type Trust struct {
-	Principals []string // canonical IAM ARNs of users and roles that may AssumeRole, or account ids
+	Principals []string // canonical IAM ARNs of users and roles that may AssumeRole, or account ids, or AWS services
 	ExternalID string   // sts:ExternalId that must be sent; "" none
 	Issuer     string   // OIDC issuer host and path of a web identity statement; "" not one
 	Subject    string   // StringEquals on sub
 	Audience   string   // StringEquals on aud
+	Untagged   bool     // the statement does not allow sts:TagSession, without which a session with tags may not come in
 }
 
 // Session is what AssumeRole handed out.
@@ -51,9 +55,14 @@ type Session struct {
 	ARN          string // assumed-role ARN
 	UserID       string // AROA…:session
 	AccountID    string
-	Policy       string // the inline session policy
+	Policy       string            // the inline session policy
+	Tags         map[string]string // session tags, all transitive: they go along when the session assumes a further role
 	Expires      time.Time
+	Region       string // the one region whose services take it; "" any
 }
+
+// Refusal is an error that an operation answers whatever is asked.
+type Refusal struct{ Code, Message string }
 
 // Provider is an IAM OIDC identity provider.
 type Provider struct {
@@ -100,7 +109,7 @@ type Cluster struct {
 	Entries    map[string]*Entry // by principal ARN
 	AWSAuth    map[string]string // data of the kube-system/aws-auth ConfigMap; nil: there is none
 	Grants     []Grant
-	Anonymous  bool // requests without a token are system:anonymous rather than 401
+	Anonymous  Anonymous // what requests without a token are
 	Fault      ClusterFault
 }
 
@@ -109,9 +118,11 @@ type ClusterFault struct {
 	Endpoint      string // overrides what DescribeCluster says
 	AnswerID      string // the name by which the authenticator knows the cluster, when it is not Name
 	Hang          bool   // the apiserver accepts and never answers
+	DropsToken    bool   // something before the apiserver takes the Authorization header away
 	HTTPStatus    int    // every answer of the apiserver has this status, with a Kubernetes Status body
 	StatusMessage string
 	Authenticator AuthenticatorFault
+	Admission     AdmissionFault
 }
 
 // AuthenticatorFault is what is wrong with the webhook behind the apiserver.
@@ -133,20 +144,23 @@ type Call struct {
 
 // State is everything the servers share. Its methods are safe for concurrent use; Change runs under the lock.
 type State struct {
-	mu        sync.Mutex
-	offset    time.Duration
-	Users     map[string]*User     // by access key id
-	Roles     map[string]*Role     // by ARN
-	Sessions  map[string]*Session  // by access key id
-	Providers map[string]*Provider // by issuer URL
-	Issuers   map[string]*OIDC     // by issuer URL: the keys that verify identity tokens
-	Clusters  map[string]*Cluster  // by name
-	Disabled  map[string]bool      // regions whose STS is deactivated
-	Throttle  map[string]bool      // operations answered as throttled
-	Failing   map[string]bool      // operations answered with a server error (HTTP 500)
-	Off       map[string]bool      // services that drop every connection: sts, eks
-	Calls     []Call
-	sweepAt   int // how many Sessions there may be before those long ended are forgotten
+	mu          sync.Mutex
+	offset      time.Duration
+	Users       map[string]*User     // by access key id
+	Roles       map[string]*Role     // by ARN
+	Sessions    map[string]*Session  // by access key id
+	Providers   map[string]*Provider // by issuer URL
+	Issuers     map[string]*OIDC     // by issuer URL: the keys that verify identity tokens
+	Clusters    map[string]*Cluster  // by name
+	Disabled    map[string]bool      // regions whose STS is deactivated
+	Throttle    map[string]bool      // operations answered as throttled
+	Failing     map[string]bool      // operations answered with a server error (HTTP 500)
+	Refuse      map[string]Refusal   // operations answered with an error of their own (HTTP 403)
+	Off         map[string]bool      // services that drop every connection: sts, eks, eks-auth, pod-identity-agent, imds
+	PodIdentity PodIdentity          // the Pod Identity agent of the exporter's node, and EKS Auth behind it
+	Instance    Instance             // the exporter's node
+	Calls       []Call
+	sweepAt     int // how many Sessions there may be before those long ended are forgotten
 }
 
 // NewState returns an empty account.
@@ -154,7 +168,7 @@ func NewState() *State {
 	return &State{
 		Users: map[string]*User{}, Roles: map[string]*Role{}, Sessions: map[string]*Session{}, Providers: map[string]*Provider{},
 		Clusters: map[string]*Cluster{}, Disabled: map[string]bool{}, Throttle: map[string]bool{}, Off: map[string]bool{},
-		Issuers: map[string]*OIDC{}, Failing: map[string]bool{},
+		Issuers: map[string]*OIDC{}, Failing: map[string]bool{}, Refuse: map[string]Refusal{},
 	}
 }
 

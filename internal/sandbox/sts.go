@@ -81,7 +81,10 @@ func (s *STS) call(r *http.Request, body []byte) (operation string, result any, 
 		operation = presignedCall + name
 	}
 	s.state.Change(func(state *State) {
+		refusal, refused := state.Refuse[operation]
 		switch {
+		case refused:
+			fault = &awsError{http.StatusForbidden, refusal.Code, refusal.Message}
 		case state.Throttle[operation]:
 			fault = errThrottled
 		case state.Failing[operation]:

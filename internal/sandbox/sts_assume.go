@@ -131,7 +131,11 @@ func (s *State) assumeRole(r stsRequest) (any, *awsError) {
 	if fault != nil {
 		return nil, fault
 	}
-	denied := "User: " + caller.ARN + " is not authorized to perform: sts:AssumeRole on resource: " + wanted.roleARN
+	refused := "sts:AssumeRole"
+	if len(caller.Tags) > 0 {
+		refused = "sts:TagSession" // what STS names for a session with transitive tags, whatever the cause: a missing external id too, as public reports show
+	}
+	denied := "User: " + caller.ARN + " is not authorized to perform: " + refused + " on resource: " + wanted.roleARN
 	if decision := caller.sessionPolicy("sts:AssumeRole", wanted.roleARN); decision != policyAllows {
 		return nil, &awsError{http.StatusForbidden, "AccessDenied", denied + decision.suffix("sts:AssumeRole")}
 	}
@@ -146,6 +150,7 @@ func (s *State) assumeRole(r stsRequest) (any, *awsError) {
 	if fault != nil {
 		return nil, fault
 	}
+	session.Tags = caller.Tags
 	return session.assumed(wanted), nil
 }
 

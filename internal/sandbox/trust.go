@@ -20,8 +20,13 @@ import (
 // trusts reports whether a statement of the trust policy lets the caller assume the role with the external id.
 func (r *Role) trusts(caller awsCaller, externalID string) bool {
 	return slices.ContainsFunc(r.Trust, func(t Trust) bool {
-		return (t.ExternalID == "" || t.ExternalID == externalID) && slices.ContainsFunc(t.Principals, caller.is)
+		return (len(caller.Tags) == 0 || !t.Untagged) && (t.ExternalID == "" || t.ExternalID == externalID) && slices.ContainsFunc(t.Principals, caller.is)
 	})
+}
+
+// trustsService reports whether a statement of the trust policy lets an AWS service assume the role, with tags on the session or without.
+func (r *Role) trustsService(service string, tagged bool) bool {
+	return slices.ContainsFunc(r.Trust, func(t Trust) bool { return (!tagged || !t.Untagged) && slices.Contains(t.Principals, service) })
 }
 
 // is compares the caller with a trust policy's principal: an account, an assumed-role session, or a user or role. Names are unique in an account whatever their path, so paths do not matter.

@@ -101,7 +101,7 @@ func TestThousandTargetsWithEveryFifthHanging(t *testing.T) {
 			}
 			return succeed(ctx, target, slot)
 		}}
-		s := start(t, Options{Runner: runner, Recorder: book, Observer: eyes})
+		s := start(t, Options{Runner: runner, Recorder: book, Watcher: eyes})
 		const others = 10 // of the test binary and the runtime
 		began := runtime.NumGoroutine()
 		s.Set(fleet)
@@ -237,7 +237,7 @@ func TestLimit(t *testing.T) {
 				time.Sleep(c.takes)
 				return succeed(ctx, target, slot)
 			}}
-			s := start(t, Options{Runner: runner, Recorder: book, Observer: eyes, Concurrency: limit})
+			s := start(t, Options{Runner: runner, Recorder: book, Watcher: eyes, Concurrency: limit})
 			s.Set(targets(n))
 			time.Sleep(20 * interval)
 			stop(t, s)
@@ -318,7 +318,7 @@ func TestStalledAroundTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				book, eyes := newLedger(t), &watch{}
-				w := &worker{options: Options{Runner: &script{t: t, play: ignore(c.takes)}, Recorder: book, Observer: eyes}, target: target("ci@prod")}
+				w := &worker{options: Options{Runner: &script{t: t, play: ignore(c.takes)}, Recorder: book, Watcher: eyes}, target: target("ci@prod")}
 				slot := time.Now()
 				time.Sleep(c.late)
 				w.fly(t.Context(), &flight{slot: slot, next: slot.Add(interval), done: make(chan struct{})}) // no next slot abandons it

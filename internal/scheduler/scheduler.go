@@ -44,8 +44,8 @@ type Recorder interface {
 	Record(run chain.Run)
 }
 
-// Observer watches the scheduler itself. It is called from many goroutines and must not block.
-type Observer interface {
+// Watcher watches the scheduler itself. It is called from many goroutines and must not block.
+type Watcher interface {
 	// ObserveLateness tells how long after its slot a run began.
 	ObserveLateness(late time.Duration)
 	// InFlight is +1 when a run begins and -1 when it has returned, however late.
@@ -59,7 +59,7 @@ type Options struct {
 	Runner   Runner
 	Recorder Recorder
 	Logger   *slog.Logger
-	Observer Observer // nil: nobody watches
+	Watcher  Watcher // nil: nobody watches
 
 	// Concurrency is the most runs in flight at once. A run holds its place until it returns, and those who wait are served in turn.
 	// 0 is no limit of its own: since no target overlaps itself, there are never more runs than targets.
@@ -69,13 +69,13 @@ type Options struct {
 func (o Options) validate() error {
 	switch {
 	case o.Runner == nil:
-		return errors.New("scheduler options: Runner is nil")
+		return errors.New("scheduler: Options.Runner is not set")
 	case o.Recorder == nil:
-		return errors.New("scheduler options: Recorder is nil")
+		return errors.New("scheduler: Options.Recorder is not set")
 	case o.Logger == nil:
-		return errors.New("scheduler options: Logger is nil")
+		return errors.New("scheduler: Options.Logger is not set")
 	case o.Concurrency < 0:
-		return fmt.Errorf("scheduler options: Concurrency is %d, not 0 (no limit) or more", o.Concurrency)
+		return fmt.Errorf("scheduler: Options.Concurrency is %d, must not be negative", o.Concurrency)
 	}
 	return nil
 }
@@ -96,8 +96,8 @@ func New(options Options) (*Scheduler, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	if options.Observer == nil {
-		options.Observer = nobody{}
+	if options.Watcher == nil {
+		options.Watcher = nobody{}
 	}
 	return &Scheduler{options: options, places: newPlaces(options.Concurrency), workers: map[string]*worker{}, leaving: map[string]*worker{}}, nil
 }

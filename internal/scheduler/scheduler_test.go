@@ -142,7 +142,7 @@ func ignore(d time.Duration) func(context.Context, chain.Target, time.Time) (cha
 	}
 }
 
-// watch is an Observer that keeps sums.
+// watch is an Watcher that keeps sums.
 type watch struct {
 	flying, begun, overruns atomic.Int64
 	latest                  atomic.Int64 // the greatest lateness
@@ -182,10 +182,10 @@ func TestNewNamesTheField(t *testing.T) {
 		change func(o *Options)
 		want   string
 	}{
-		"runner":      {func(o *Options) { o.Runner = nil }, "scheduler options: Runner is nil"},
-		"recorder":    {func(o *Options) { o.Recorder = nil }, "scheduler options: Recorder is nil"},
-		"logger":      {func(o *Options) { o.Logger = nil }, "scheduler options: Logger is nil"},
-		"concurrency": {func(o *Options) { o.Concurrency = -1 }, "scheduler options: Concurrency is -1, not 0 (no limit) or more"},
+		"runner":      {func(o *Options) { o.Runner = nil }, "scheduler: Options.Runner is not set"},
+		"recorder":    {func(o *Options) { o.Recorder = nil }, "scheduler: Options.Recorder is not set"},
+		"logger":      {func(o *Options) { o.Logger = nil }, "scheduler: Options.Logger is not set"},
+		"concurrency": {func(o *Options) { o.Concurrency = -1 }, "scheduler: Options.Concurrency is -1, must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := good
@@ -246,7 +246,7 @@ func TestStories(t *testing.T) {
 				one := target("ci@prod")
 				one.Timeout = c.timeout
 				book, eyes := newLedger(t), &watch{}
-				s := start(t, Options{Runner: &script{t: t, play: c.play}, Recorder: book, Observer: eyes})
+				s := start(t, Options{Runner: &script{t: t, play: c.play}, Recorder: book, Watcher: eyes})
 				s.Set([]chain.Target{one})
 				time.Sleep(time.Until(firstSlot(time.Now(), one.Name, interval)) + 4*interval - time.Millisecond)
 				stop(t, s)

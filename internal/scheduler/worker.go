@@ -104,9 +104,9 @@ func (w *worker) run(ctx context.Context, slot time.Time) chain.Run {
 	if late > window(w.target.Interval, w.target.Timeout) {
 		return w.unknown(slot, chain.ReasonMissedSlot, w.missed())
 	}
-	w.options.Observer.ObserveLateness(late)
-	w.options.Observer.InFlight(1)
-	defer w.options.Observer.InFlight(-1)
+	w.options.Watcher.ObserveLateness(late)
+	w.options.Watcher.InFlight(1)
+	defer w.options.Watcher.InFlight(-1)
 	limit := allowance(late, w.target.Interval, w.target.Timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("probing %s: its time of %s was up", w.target.Name, limit))
 	defer cancel()
@@ -135,7 +135,7 @@ func (w *worker) abandon(f *flight) {
 	}
 	detail := fmt.Sprintf("the run had not returned by the next slot, although its timeout of %s was over", w.target.Timeout)
 	if w.record(w.unknown(f.slot, chain.ReasonOverrun, detail)) {
-		w.options.Observer.Overrun()
+		w.options.Watcher.Overrun()
 	}
 }
 

@@ -167,7 +167,7 @@ func TestChromiumSeesWhatIsWrong(t *testing.T) {
 func TestReloadKeepsThePlaceInChromium(t *testing.T) {
 	b := startBrowser(t)
 	store := demoStore()
-	handler := NewHandler(options(store))
+	handler := newHandler(t, options(store))
 	quick := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{header: w.Header()}
 		handler.ServeHTTP(a, r)

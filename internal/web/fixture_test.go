@@ -138,7 +138,7 @@ type site struct {
 
 func serve(t *testing.T, o Options) site {
 	t.Helper()
-	s := httptest.NewServer(NewHandler(o))
+	s := httptest.NewServer(newHandler(t, o))
 	t.Cleanup(s.Close)
 	return site{t, s}
 }
@@ -171,4 +171,14 @@ func (s site) get(path string) string {
 		s.Fatalf("GET %s: %s: %s", path, response.Status, body)
 	}
 	return body
+}
+
+// newHandler makes a handler whose options are whole.
+func newHandler(t testing.TB, o Options) http.Handler {
+	t.Helper()
+	handler, err := NewHandler(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"log/slog"
@@ -44,8 +45,29 @@ type server struct {
 	pages *template.Template
 }
 
-// NewHandler returns the handler of every path. It is safe for concurrent use, as its options must be.
-func NewHandler(options Options) http.Handler {
+func (o Options) validate() error {
+	switch {
+	case o.Results == nil:
+		return errors.New("web: Options.Results is not set")
+	case o.Metrics == nil:
+		return errors.New("web: Options.Metrics is not set")
+	case o.Reload == nil:
+		return errors.New("web: Options.Reload is not set")
+	case o.Ready == nil:
+		return errors.New("web: Options.Ready is not set")
+	case o.Now == nil:
+		return errors.New("web: Options.Now is not set")
+	case o.Logger == nil:
+		return errors.New("web: Options.Logger is not set")
+	}
+	return nil
+}
+
+// NewHandler returns the handler of every path. It is safe for concurrent use, as its options must be. The error names the option that is not set.
+func NewHandler(options Options) (http.Handler, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
 	s := &server{options, template.Must(template.New("").Funcs(template.FuncMap{"mark": mark}).ParseFS(assets, "assets/*.html"))}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.index)
@@ -58,7 +80,7 @@ func NewHandler(options Options) http.Handler {
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) { s.text(w, http.StatusOK, "healthy") })
 	mux.HandleFunc("GET /-/ready", s.isReady)
 	mux.HandleFunc("POST /-/reload", s.reload)
-	return secure(http.NewCrossOriginProtection().Handler(mux))
+	return secure(http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
 // secure sets the headers that keep a page from running anything that is not its own, and an old answer from passing for the present one.

@@ -176,7 +176,7 @@ func TestClientThatLeavesIsNobodysFault(t *testing.T) {
 	var log bytes.Buffer
 	o := options(demoStore())
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	NewHandler(o).ServeHTTP(&answer{header: http.Header{}, err: io.ErrClosedPipe}, mustRequest(t))
+	newHandler(t, o).ServeHTTP(&answer{header: http.Header{}, err: io.ErrClosedPipe}, mustRequest(t))
 	if log.Len() > 0 {
 		t.Errorf("the log says %q", log.String())
 	}
@@ -224,3 +224,18 @@ func TestPagesWhileEverythingChanges(t *testing.T) {
 
 // What the server needs of the store is what the store is.
 var _ Results = (*results.Store)(nil)
+
+func TestOptionsValidate(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"Results": func(o *Options) { o.Results = nil }, "Metrics": func(o *Options) { o.Metrics = nil }, "Reload": func(o *Options) { o.Reload = nil },
+		"Ready": func(o *Options) { o.Ready = nil }, "Now": func(o *Options) { o.Now = nil }, "Logger": func(o *Options) { o.Logger = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(fleet())
+			change(&o)
+			if _, err := NewHandler(o); err == nil || err.Error() != "web: Options."+name+" is not set" {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -242,7 +242,7 @@ func TestListOfAThousandStaysSmall(t *testing.T) {
 }
 
 func BenchmarkListOfAThousand(b *testing.B) {
-	handler := NewHandler(options(fleet()))
+	handler := newHandler(b, options(fleet()))
 	request, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "/", http.NoBody)
 	if err != nil {
 		b.Fatal(err)

@@ -22,6 +22,7 @@ type wanted struct {
 	detail []string
 	fix    string
 	facts  chain.Facts
+	fault  string // of the sandbox, that tells the same story: testParity compares
 }
 
 func (want wanted) check(t *testing.T, run chain.Run) {
@@ -31,10 +32,7 @@ func (want wanted) check(t *testing.T, run chain.Run) {
 	if want.reason == "" {
 		outcome = chain.OutcomeSuccess
 	}
-	steps := ""
-	for _, s := range run.Steps {
-		steps += map[chain.Outcome]string{chain.OutcomeSuccess: "s", chain.OutcomeFailure: "f", chain.OutcomeUnknown: "u", chain.OutcomeSkipped: "-"}[s.Outcome]
-	}
+	steps := stepsOf(run)
 	if v.Outcome != outcome || v.Step != want.step || v.Reason != want.reason || steps != want.steps {
 		t.Errorf("%s %s/%s %s, want %s %s/%s %s", v.Outcome, v.Step, v.Reason, steps, outcome, want.step, want.reason, want.steps)
 	}
@@ -60,11 +58,12 @@ func (want wanted) check(t *testing.T, run chain.Run) {
 func TestAccess(t *testing.T) {
 	w := startWorld(t)
 	for name, test := range accessCases {
-		t.Run(name, func(t *testing.T) { test.want.check(t, w.probe(t, test.access)) })
+		t.Run(name, func(t *testing.T) { w.check(t, test.want, w.probe(t, test.access)) })
 	}
 	t.Run("aws-auth", w.testAWSAuth)
 	t.Run("nothing is answered from a cache", w.testHonesty)
 	t.Run("outages", w.testOutages)
+	t.Run("parity", w.testParity)
 }
 
 var accessCases = map[string]struct {
@@ -87,12 +86,13 @@ var accessCases = map[string]struct {
 		`{cluster: prod, identity: deploy, expect: {username: "deploy:{{SessionName}}"}}`,
 		wanted{
 			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonUnexpectedUsername,
-			detail: []string{`mapped to the user "ci:eks-slo-`, `", not "deploy:eks-slo-`}, fix: "correct expect.username",
+			detail: []string{`mapped to the user "ci:eks-slo-`, `", not "deploy:eks-slo-`}, fix: "correct expect.username", fault: "unexpected-username",
 		},
 	},
 	"other groups than declared": {
 		`{cluster: prod, identity: deploy, expect: {groups: [deployers, admins]}}`,
 		wanted{
+			fault: "unexpected-groups",
 			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonUnexpectedGroups,
 			detail: []string{" without the expected admins and with the unexpected builders"}, fix: "Got deployers builders system:authenticated, expected deployers admins.",
 		},
@@ -102,6 +102,7 @@ var accessCases = map[string]struct {
 		wanted{
 			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonNotMapped,
 			detail: []string{"STS accepts it as arn:aws:sts::111122223333:assumed-role/stranger/eks-slo-", "no line in aws-auth for " + strangeRole},
+			fault:  "not-mapped-aws-auth",
 			fix:    "kubectl edit configmap -n kube-system aws-auth",
 			facts:  chain.Facts{chain.FactHTTPStatus: "401", chain.FactPrincipal: strangeRole},
 		},
@@ -110,14 +111,21 @@ var accessCases = map[string]struct {
 		`{cluster: misnamed, identity: deploy}`,
 		wanted{
 			steps: "ssfs--", step: chain.StepToken, reason: chain.ReasonClusterIDMismatch,
-			detail: []string{"an apiserver answers at https://127.0.0.1:", `but EKS knows no cluster "production" in eu-west-1`}, fix: "Set eks_name of cluster misnamed",
+			detail: []string{"an apiserver answers at https://127.0.0.1:", `but EKS knows no cluster "production" in eu-west-1`}, fix: "Set eks_name of cluster misnamed", fault: "cluster-name-wrong",
 		},
 	},
 	"the authority of another cluster": {
 		`{cluster: distrusted, identity: deploy}`,
 		wanted{
-			steps: "sssf--", step: chain.StepEndpoint, reason: chain.ReasonTLSCAMismatch, fix: "Remove ca_file of cluster distrusted",
+			steps: "sssf--", step: chain.StepEndpoint, reason: chain.ReasonTLSCAMismatch, fix: "Remove ca_file of cluster distrusted", fault: "tls-ca-mismatch",
 			detail: []string{`was issued by "CN=eks-slo sandbox" and does not chain to the cluster's certificate authority`},
+		},
+	},
+	"the endpoint that the cluster had before it was made anew": {
+		`{cluster: moved, identity: deploy}`,
+		wanted{
+			steps: "sssf--", step: chain.StepEndpoint, reason: chain.ReasonEndpointStale, fault: "endpoint-stale", fix: "endpoint",
+			detail: []string{"the configured endpoint https://127.0.0.1:1 fails (", "refused the connection", "EKS says that prod is at https://127.0.0.1:"},
 		},
 	},
 	"a right that nobody bound": {
@@ -125,6 +133,7 @@ var accessCases = map[string]struct {
 		wanted{
 			steps: "sssssf", step: chain.StepRBAC, reason: chain.ReasonDenied,
 			detail: []string{`user "ci:eks-slo-`, `may not delete apps/deployments in shop, nor is it as declared for: list secrets in shop`},
+			fault:  "denied",
 			fix:    "kubectl create rolebinding NAME -n shop --clusterrole=NAME --group=GROUP", facts: chain.Facts{chain.FactRule: "delete apps/deployments in shop", chain.FactWhy: ""},
 		},
 	},
@@ -139,7 +148,7 @@ var accessCases = map[string]struct {
 		`{cluster: prod, identity: dangling, rbac: {allow: [list nodes]}}`,
 		wanted{
 			steps: "sssssf", step: chain.StepRBAC, reason: chain.ReasonRBACRoleNotFound,
-			detail: []string{`user "dangling" may not list nodes (`, `RBAC: clusterrole.rbac.authorization.k8s.io "node-reader" not found)`}, fix: "make a new binding",
+			detail: []string{`user "dangling" may not list nodes`, `RBAC: clusterrole.rbac.authorization.k8s.io "node-reader" not found)`}, fix: "make a new binding", fault: "role-not-found",
 		},
 	},
 	"bound to a Role that does not exist": {
@@ -159,75 +168,18 @@ var accessCases = map[string]struct {
 	"a right that must be denied": {
 		`{cluster: prod, identity: deploy, rbac: {deny: [delete nodes, get secrets registry in shop]}}`,
 		wanted{
-			steps: "sssssf", step: chain.StepRBAC, reason: chain.ReasonExcessPermission, fix: "deployers",
+			steps: "sssssf", step: chain.StepRBAC, reason: chain.ReasonExcessPermission, fix: "deployers", fault: "excess-permission",
 			detail: []string{"may get secrets registry in shop, which must be denied (", `RoleBinding "deployers-deployer/shop" of Role "deployer" to Group "deployers"`},
 		},
 	},
 	"handing out rights that it does not hold": {
 		`{cluster: prod, identity: deploy, rbac: {allow: [create rbac.authorization.k8s.io/rolebindings in shop], dry_run: [{manifest_file: bind-secrets.yaml}]}}`,
 		wanted{
+			fault: "rbac-escalation",
 			steps: "sssssf", step: chain.StepRBAC, reason: chain.ReasonRBACEscalationDenied, fix: "kubectl create clusterrole bind-ROLE --verb=bind",
 			detail: []string{"the write is permitted, what it grants is not", `"e2e" is forbidden: user "ci:eks-slo-`, `attempting to grant RBAC permissions not currently held`, `Resources:["secrets"]`},
 		},
 	},
-}
-
-// awsAuthCases are edits of mapRoles that lock somebody out. The authenticator refuses every one with the 401 of a stranger.
-var awsAuthCases = map[string]struct {
-	mapRoles string
-	access   string
-	want     wanted
-}{
-	"a line with the role's path": {
-		observerLine + "- {rolearn: " + pathedRole + ", username: pathed, groups: []}\n", `{cluster: prod, identity: pathed}`,
-		wanted{steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonAWSAuthRolePath, detail: []string{pathedRole + " with its path"}, fix: "it reads " + pathedRole + " now"},
-	},
-	"a role with a path, written without": {
-		observerLine + "- {rolearn: " + iamRole + "pathed, username: pathed, groups: []}\n", `{cluster: prod, identity: pathed, expect: {username: pathed}}`,
-		wanted{steps: "sssss-"},
-	},
-	"a session's ARN": {
-		observerLine + "- {rolearn: " + deploySession + ", username: ci, groups: [deployers]}\n", `{cluster: prod, identity: deploy}`,
-		wanted{steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonAWSAuthAssumedRoleARN, detail: []string{"the session's ARN " + deploySession}, fix: "Replace " + deploySession},
-	},
-	"a username for EC2 instances": {
-		observerLine + "- {rolearn: " + deployRole + `, username: "system:node:{{EC2PrivateDNSName}}", groups: [system:nodes]}` + "\n", `{cluster: prod, identity: deploy}`,
-		wanted{
-			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonUsernameTemplateUnresolved,
-			detail: []string{`needs an instance id as session name; this session is "eks-slo-`}, fix: "The session is eks-slo-",
-		},
-	},
-	"two lines of one role": { // the last one counts, as the expected groups show
-		observerLine + deployLine + "- {rolearn: " + deployRole + ", username: ci, groups: [viewers]}\n", `{cluster: prod, identity: deploy, expect: {groups: [viewers]}}`,
-		wanted{steps: "sssss-"},
-	},
-	"no valid YAML": {
-		healthyRoles + "- {rolearn: <ARN of the role\n", `{cluster: guarded, identity: deploy}`,
-		wanted{steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonAWSAuthUnparseable, detail: []string{"aws-auth mapRoles does not parse"}, fix: "kubectl edit configmap -n kube-system aws-auth"},
-	},
-	// The observer is mapped in the same section, so it is locked out too and reads nothing: that the ConfigMap is broken cannot be known, and is not guessed.
-	"no valid YAML, and an observer that it locks out": {
-		healthyRoles + "- {rolearn: <ARN of the role\n", `{cluster: prod, identity: deploy}`,
-		wanted{
-			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonUnauthorizedUnexplained,
-			detail: []string{`the signed name "prod" is the cluster's own`, "could not be read: aws-auth", "the cluster refused the observer's token"}, fix: "Give cluster prod an observer",
-		},
-	},
-}
-
-const (
-	iamRole       = "arn:aws:iam::" + account + ":role/"
-	deploySession = "arn:aws:sts::" + account + ":assumed-role/ci-deploy/build-1"
-)
-
-func (w *world) testAWSAuth(t *testing.T) {
-	defer w.editAWSAuth(t, healthyRoles)
-	for name, test := range awsAuthCases {
-		t.Run(name, func(t *testing.T) {
-			w.editAWSAuth(t, test.mapRoles)
-			test.want.check(t, w.probe(t, test.access))
-		})
-	}
 }
 
 // testHonesty counts at STS: whatever a run asks of the cluster, it costs one session, one look at who it is and one token, and the authenticator checks that token itself.
@@ -255,6 +207,14 @@ func (w *world) testHonesty(t *testing.T) {
 func (w *world) testOutages(t *testing.T) {
 	prober, dangling, deploy := newProber(t), w.target(t, `{cluster: prod, identity: dangling}`), w.target(t, `{cluster: prod, identity: deploy}`)
 	wanted{steps: "sssss-"}.check(t, runOnce(t, prober, dangling)) // who got in a moment ago proves nothing of now
+	t.Run("STS throttles the authenticator", func(t *testing.T) {  // in this mode the mapping is known to an observer alone, who is not let in either
+		w.throttle(true)
+		defer w.throttle(false)
+		wanted{
+			steps: "ssssf-", step: chain.StepAccessEntry, reason: chain.ReasonUnauthorizedUnexplained,
+			detail: []string{"(it took ", "as when it asks its authenticator again and again)", "could not be read: replaying the presigned URL: sts_throttled", "; aws-auth (", "the cluster refused the observer's token"}, fix: "--log-stream-name-prefix authenticator",
+		}.check(t, runOnce(t, prober, deploy))
+	})
 	w.cluster.Authenticator.Stop()
 	t.Run("the authenticator is gone", func(t *testing.T) {
 		run := runOnce(t, prober, deploy)
@@ -266,9 +226,9 @@ func (w *world) testOutages(t *testing.T) {
 	})
 	w.cluster.APIServer.Stop()
 	t.Run("the apiserver is gone", func(t *testing.T) {
-		wanted{
-			steps: "sssf--", step: chain.StepEndpoint, reason: chain.ReasonTCPRefused, detail: []string{"refused the connection: nothing listens there"}, fix: "Dialled 127.0.0.1:",
-		}.check(t, runOnce(t, prober, deploy))
+		w.check(t, wanted{
+			fault: "tcp-refused", steps: "sssf--", step: chain.StepEndpoint, reason: chain.ReasonTCPRefused, detail: []string{"refused the connection: nothing listens there"}, fix: "Dialled 127.0.0.1:",
+		}, runOnce(t, prober, deploy))
 	})
 }
 

@@ -47,27 +47,22 @@ const (
 
 // world is what the access tests share. They run one after another.
 type world struct {
-	aws     *harness.AWS
-	cluster *harness.Cluster
-	dir     string // of the configuration and the files that it names
-	edits   int    // of aws-auth
+	aws           *harness.AWS
+	cluster       *harness.Cluster
+	dir           string               // of the configuration and the files that it names
+	configuration string               // without its section access; URL stands for the apiserver's
+	edits         int                  // of aws-auth
+	real          map[string]chain.Run // of what a fault of the sandbox tells too, by the fault's name
 }
 
 // startWorld starts it healthy, and gives the test the environment of the exporter in it.
 func startWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{aws: harness.StartAWS(t), dir: t.TempDir()}
-	user := &sandbox.User{Name: "ci", AccountID: account, AccessKeyID: userKey.AccessKeyID, SecretKey: userKey.SecretAccessKey, UserID: "AIDACKCEVSQ6C2EXAMPLE"}
-	w.aws.State.Change(func(s *sandbox.State) {
-		s.Users[user.AccessKeyID] = user
-		for _, arn := range []string{observerRole, survivorRole, deployRole, danglingRole, pathedRole, canaryRole, strangeRole} {
-			name := arn[strings.LastIndex(arn, "/")+1:]
-			s.Roles[arn] = &sandbox.Role{
-				ARN: arn, RoleID: "AROAEXAMPLE" + strings.ToUpper(name), MaxSession: time.Hour, Trust: []sandbox.Trust{{Principals: []string{userARN}}},
-				ReadsEKS: arn == observerRole || arn == survivorRole,
-			}
-		}
-	})
+	w := &world{
+		aws: startAccount(t, observerRole, survivorRole, deployRole, danglingRole, pathedRole, canaryRole, strangeRole),
+		dir: t.TempDir(), configuration: configuration, real: map[string]chain.Run{},
+	}
+	w.aws.State.Change(func(s *sandbox.State) { s.Roles[observerRole].ReadsEKS, s.Roles[survivorRole].ReadsEKS = true, true })
 	w.cluster = harness.StartCluster(t.Context(), t, harness.Options{
 		ClusterID: "prod", AWS: w.aws, AWSAuth: true, Roles: []harness.RoleMapping{{RoleARN: survivorRole, Username: "survivor", Groups: []string{"aws-auth-readers"}}},
 	})
@@ -76,7 +71,7 @@ func startWorld(t *testing.T) *world {
 			Name: "prod", AccountID: account, Region: region, Status: chain.ClusterStatusActive, AuthMode: chain.AuthModeConfigMap, Endpoint: w.cluster.URL, CAPEM: w.cluster.CA,
 		}
 	})
-	w.aws.Setenv(t, user)
+	w.aws.Setenv(t, w.aws.State.Users[userKey.AccessKeyID])
 	w.files(t)
 	w.rbac(t)
 	w.editAWSAuth(t, healthyRoles)
@@ -181,14 +176,15 @@ func (w *world) editAWSAuth(t *testing.T, mapRoles string) {
 	})
 }
 
-// configuration is the file without its section access. The cluster prod is configured four times: as it should be, with an observer that aws-auth cannot lock out,
-// under a name that EKS does not know, and with the authority of another cluster.
+// configuration is the file without its section access. The cluster prod is configured five times: as it should be, with an observer that aws-auth cannot lock out,
+// under a name that EKS does not know, with the authority of another cluster, and with an endpoint at which it was before it was made anew.
 const configuration = `probe: {interval: 30s, timeout: 20s}
 clusters:
   - {name: prod, region: eu-west-1, account_id: "111122223333", observer: observer}
   - {name: guarded, eks_name: prod, region: eu-west-1, observer: survivor}
   - {name: misnamed, eks_name: production, region: eu-west-1, observer: observer, endpoint: "URL", ca_file: ca.pem}
   - {name: distrusted, eks_name: prod, region: eu-west-1, observer: observer, ca_file: other-ca.pem}
+  - {name: moved, eks_name: prod, region: eu-west-1, observer: observer, endpoint: "https://127.0.0.1:1", ca_file: ca.pem}
 identities:
   - {name: observer, source: environment, assume_role: [{role_arn: "arn:aws:iam::111122223333:role/observer"}]}
   - {name: survivor, source: environment, assume_role: [{role_arn: "arn:aws:iam::111122223333:role/survivor"}]}
@@ -203,7 +199,7 @@ access:
 func (w *world) target(t *testing.T, access string) chain.Target {
 	t.Helper()
 	path := filepath.Join(w.dir, "eks-slo.yaml")
-	text := strings.ReplaceAll(configuration, "URL", w.cluster.URL) + access + "\n"
+	text := strings.ReplaceAll(w.configuration, "URL", w.cluster.URL) + access + "\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

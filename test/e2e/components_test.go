@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"go.uber.org/goleak"
@@ -40,7 +42,7 @@ var userKey = aws.Credentials{AccessKeyID: "AKIAIOSFODNN7EXAMPLE", SecretAccessK
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestComponents(t *testing.T) {
-	account := startAccount(t)
+	account := startAccount(t, mappedRole, awsAuthRole, strangeRole)
 	cluster := harness.StartCluster(t.Context(), t, harness.Options{
 		ClusterID: "prod", AWS: account, AWSAuth: true,
 		Roles: []harness.RoleMapping{{RoleARN: mappedRole, Username: "ci:{{SessionName}}", Groups: []string{"deployers"}}},
@@ -83,6 +85,7 @@ func TestComponents(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a token has its time", func(t *testing.T) { testTokenTime(t, account, cluster) })
 	t.Run("a role in aws-auth is its user", func(t *testing.T) {
 		cluster.Apply(t.Context(), t, "/api/v1/namespaces/kube-system/configmaps/aws-auth", core.ConfigMap{
 			TypeMeta:   meta.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -96,23 +99,69 @@ func TestComponents(t *testing.T) {
 	})
 }
 
-// startAccount starts an account with one user and three roles, all of which the user may assume.
-func startAccount(t *testing.T) *harness.AWS {
+// testTokenTime presents tokens that were signed at another time. The authenticator itself looks for those that are over, STS for those that are to come: a client's clock decides which.
+func testTokenTime(t *testing.T, account *harness.AWS, cluster *harness.Cluster) {
+	for name, test := range map[string]struct {
+		signed time.Duration // from now
+		status int
+		log    string
+		asked  int // times that STS is
+	}{
+		"now":            {0, http.StatusCreated, "access granted", 1},
+		"14 minutes ago": {-14 * time.Minute, http.StatusCreated, "access granted", 1},
+		"16 minutes ago": {-16 * time.Minute, http.StatusUnauthorized, "X-Amz-Date parameter is expired (15 minute expiration)", 0},
+		"in 6 minutes":   {6 * time.Minute, http.StatusUnauthorized, "Signature not yet current: ", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, asked := len(cluster.Authenticator.Log()), account.State.Count("PresignedGetCallerIdentity")
+			user, status := cluster.Review(t.Context(), t, sign(t, assume(t, account, mappedRole), time.Now().Add(test.signed)))
+			if status != test.status {
+				t.Errorf("HTTP %d, user %+v", status, user)
+			}
+			if log := cluster.Authenticator.Log()[before:]; !strings.Contains(log, test.log) {
+				t.Errorf("the authenticator does not say %q:\n%s", test.log, log)
+			}
+			if calls := account.State.Count("PresignedGetCallerIdentity") - asked; calls != test.asked {
+				t.Errorf("STS was asked %d times", calls)
+			}
+		})
+	}
+}
+
+// startAccount starts an account with one user and roles, all of which the user may assume. A role's id is made of its name.
+func startAccount(t *testing.T, roles ...string) *harness.AWS {
 	t.Helper()
 	started := harness.StartAWS(t)
 	started.State.Change(func(s *sandbox.State) {
 		s.Users[userKey.AccessKeyID] = &sandbox.User{
 			Name: "ci", AccountID: account, AccessKeyID: userKey.AccessKeyID, SecretKey: userKey.SecretAccessKey, UserID: "AIDACKCEVSQ6C2EXAMPLE",
 		}
-		for i, arn := range []string{mappedRole, awsAuthRole, strangeRole} {
-			s.Roles[arn] = &sandbox.Role{ARN: arn, RoleID: "AROACLKWSDQRAOEXAMPL" + string(rune('A'+i)), MaxSession: time.Hour, Trust: []sandbox.Trust{{Principals: []string{userARN}}}}
+		for _, arn := range roles {
+			s.Roles[arn] = &sandbox.Role{ARN: arn, RoleID: roleID(arn), MaxSession: time.Hour, Trust: []sandbox.Trust{{Principals: []string{userARN}}}}
 		}
 	})
 	return started
 }
 
+func roleID(arn string) string {
+	return "AROAEXAMPLE" + strings.ToUpper(arn[strings.LastIndex(arn, "/")+1:])
+}
+
 // mint assumes the role at the sandbox and makes its token with the authenticator's own client code.
 func mint(t *testing.T, account *harness.AWS, role, cluster string) string {
+	t.Helper()
+	generator, err := token.NewGenerator(false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	minted, err := generator.GetWithSTS(cluster, sts.New(sts.Options{Region: region, Credentials: assume(t, account, role)}))
+	if err != nil {
+		t.Fatalf("minting a token of %s: %v", role, err)
+	}
+	return minted.Token
+}
+
+func assume(t *testing.T, account *harness.AWS, role string) aws.CredentialsProvider {
 	t.Helper()
 	client := sts.New(sts.Options{
 		Region: region, BaseEndpoint: aws.String(account.STS.URL()), HTTPClient: account.Client(),
@@ -123,18 +172,27 @@ func mint(t *testing.T, account *harness.AWS, role, cluster string) string {
 		t.Fatalf("assuming %s: %v", role, err)
 	}
 	session := assumed.Credentials
-	generator, err := token.NewGenerator(false, false)
+	return credentials.NewStaticCredentialsProvider(*session.AccessKeyId, *session.SecretAccessKey, *session.SessionToken)
+}
+
+// sign makes a token for the cluster prod as a client does whose clock says another time, which the authenticator's own code cannot be told.
+func sign(t *testing.T, session aws.CredentialsProvider, at time.Time) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://sts."+region+".amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Expires=60", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	minted, err := generator.GetWithSTS(cluster, sts.New(sts.Options{
-		Region:      region,
-		Credentials: credentials.NewStaticCredentialsProvider(*session.AccessKeyId, *session.SecretAccessKey, *session.SessionToken),
-	}))
+	request.Header.Set("X-K8s-Aws-Id", "prod")
+	key, err := session.Retrieve(t.Context())
 	if err != nil {
-		t.Fatalf("minting a token of %s: %v", role, err)
+		t.Fatal(err)
 	}
-	return minted.Token
+	const noBody = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256
+	url, _, err := v4.NewSigner().PresignHTTP(t.Context(), key, request, noBody, "sts", region, at)
+	if err != nil {
+		t.Fatalf("signing a token: %v", err)
+	}
+	return "k8s-aws-v1." + base64.RawURLEncoding.EncodeToString([]byte(url))
 }
 
 // await asks again until the answer is yes; what is awaited here takes less than a second.

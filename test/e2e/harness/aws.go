@@ -12,12 +12,13 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
-// AWS is a sandbox account with its STS and EKS. It ends with its test.
+// AWS is a sandbox account with its STS, EKS and IAM. It ends with its test.
 type AWS struct {
 	State *sandbox.State
 	CA    *sandbox.CA // signs every server of the sandbox, and those of the clusters that are started with it
 	STS   *sandbox.STS
 	EKS   *sandbox.EKS
+	IAM   *sandbox.IAM
 	Proxy *sandbox.Proxy // leads sts.*.amazonaws.com to STS and nothing else anywhere; its URL is an HTTPS_PROXY
 }
 
@@ -39,12 +40,17 @@ func StartAWS(t testing.TB) *AWS {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closing(t, eks.Close()) })
+	iam, err := sandbox.NewIAM(state, ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closing(t, iam.Close()) })
 	proxy, err := sandbox.NewProxy(sandbox.ProxyRoute{Host: "sts.*.amazonaws.com:443", Address: sts.Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closing(t, proxy.Close()) })
-	return &AWS{State: state, CA: ca, STS: sts, EKS: eks, Proxy: proxy}
+	return &AWS{State: state, CA: ca, STS: sts, EKS: eks, IAM: iam, Proxy: proxy}
 }
 
 // Setenv gives the rest of the test the environment of a process whose AWS is this account and which signs in as the user. It uses no proxy, finds no other credentials, and the injected region is
@@ -53,7 +59,7 @@ func (a *AWS) Setenv(t testing.TB, user *sandbox.User) {
 	t.Helper()
 	dir := t.TempDir()
 	for key, value := range map[string]string{
-		"AWS_ENDPOINT_URL_STS": a.STS.URL(), "AWS_ENDPOINT_URL_EKS": a.EKS.URL(), "AWS_CA_BUNDLE": write(t, dir, "ca.pem", a.CA.PEM()),
+		"AWS_ENDPOINT_URL_STS": a.STS.URL(), "AWS_ENDPOINT_URL_EKS": a.EKS.URL(), "AWS_ENDPOINT_URL_IAM": a.IAM.URL(), "AWS_CA_BUNDLE": write(t, dir, "ca.pem", a.CA.PEM()),
 		"AWS_ACCESS_KEY_ID": user.AccessKeyID, "AWS_SECRET_ACCESS_KEY": user.SecretKey, "AWS_SESSION_TOKEN": "",
 		"AWS_ROLE_ARN": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_PROFILE": "", "AWS_REGION": "ap-south-1", "AWS_EC2_METADATA_DISABLED": "true",
 		"AWS_CONFIG_FILE": filepath.Join(dir, "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "none"),

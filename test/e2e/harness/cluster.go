@@ -31,10 +31,18 @@ type RoleMapping struct {
 	Groups   []string
 }
 
+// Entry is an access entry: the mapping of a principal, bound to the unique id that the principal had when the entry was made. The authenticator's DynamicFile backend with strict
+// user ids behaves like EKS here: it refuses a role that was made anew under its name.
+type Entry struct {
+	RoleMapping
+	RoleID string // AROA…
+}
+
 // Options says what a cluster is made of.
 type Options struct {
 	ClusterID string        // the name that a token must be signed for
 	Roles     []RoleMapping // looked up first
+	Entries   []Entry       // looked up next
 	AWSAuth   bool          // then the kube-system/aws-auth ConfigMap is watched, as EKSConfigMap
 	AWS       *AWS          // its authority signs the servers here, and is all that the authenticator trusts
 }
@@ -109,6 +117,9 @@ func apiserverCommand(path, etcd string, files files, c *Cluster) Command {
 // authenticatorCommand starts the server without any way out: no instance metadata, its own trust, and AWS behind the proxy.
 func authenticatorCommand(path string, o Options, files files, client *http.Client) Command {
 	modes := "MountedFile"
+	if o.Entries != nil {
+		modes += ",DynamicFile"
+	}
 	if o.AWSAuth {
 		modes += ",EKSConfigMap"
 	}

@@ -42,7 +42,7 @@ func writeFiles(t testing.TB, o Options, apiserverPort, authenticatorPort int) f
 	f.tokens = write(t, dir, "tokens.csv", fmt.Appendf(nil, "%s,admin,admin,system:masters\n", f.adminToken))
 	f.admin = write(t, dir, "admin.json", kubeconfig(t, f.ca, "https://"+Address(apiserverPort), map[string]string{"token": f.adminToken}))
 	f.webhook = write(t, dir, "webhook.json", kubeconfig(t, f.ca, "https://"+Address(authenticatorPort)+"/authenticate", map[string]string{}))
-	f.authenticator = write(t, dir, "authenticator.json", authenticatorConfig(t, o.Roles))
+	f.authenticator = write(t, dir, "authenticator.json", authenticatorConfig(t, dir, o))
 	return f
 }
 
@@ -78,14 +78,28 @@ func kubeconfig(t testing.TB, ca, server string, user map[string]string) []byte 
 	})
 }
 
-// authenticatorConfig is the file of aws-iam-authenticator's docs ("server" section); server.hostname must be set, or it makes URLs without a host.
-func authenticatorConfig(t testing.TB, roles []RoleMapping) []byte {
+// authenticatorConfig is the file of aws-iam-authenticator's docs ("server" section); server.hostname must be set, or it makes URLs without a host. It refuses the file of entries without entries.
+func authenticatorConfig(t testing.TB, dir string, o Options) []byte {
 	t.Helper()
 	mapped := []any{}
-	for _, role := range roles {
+	for _, role := range o.Roles {
 		mapped = append(mapped, map[string]any{"roleARN": role.RoleARN, "username": role.Username, "groups": role.Groups})
 	}
-	return encode(t, map[string]any{"server": map[string]any{"hostname": "127.0.0.1", "mapRoles": mapped}})
+	server := map[string]any{"hostname": "127.0.0.1", "mapRoles": mapped}
+	if o.Entries != nil {
+		server["dynamicfilepath"], server["dynamicfileUserIDStrict"] = write(t, dir, "entries.json", entriesFile(t, o.Entries)), true
+	}
+	return encode(t, map[string]any{"server": server})
+}
+
+// entriesFile is what the DynamicFile backend reads (pkg/mapper/dynamicfile DynamicFileData).
+func entriesFile(t testing.TB, entries []Entry) []byte {
+	t.Helper()
+	mapped := []any{}
+	for _, e := range entries {
+		mapped = append(mapped, map[string]any{"rolearn": e.RoleARN, "username": e.Username, "groups": e.Groups, "userid": e.RoleID})
+	}
+	return encode(t, map[string]any{"LastUpdatedDateTime": "0", "Version": "1", "mapRoles": mapped})
 }
 
 func encode(t testing.TB, value any) []byte {

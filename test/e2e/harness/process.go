@@ -120,6 +120,12 @@ func (p *Process) Stop() {
 	}
 }
 
+// Pause stops the program from running until Resume; its connections stay open. Stop ends a paused program too.
+func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused program run on.
+func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
 // Log returns all that the program has written so far.
 func (p *Process) Log() string {
 	text, err := os.ReadFile(p.log)

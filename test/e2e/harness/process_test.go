@@ -101,6 +101,31 @@ func TestStop(t *testing.T) {
 	}
 }
 
+func TestPause(t *testing.T) {
+	tests := map[string]struct {
+		resume bool
+		want   string
+	}{
+		"resumed": {true, "exit status 3"},
+		"paused":  {false, "signal: killed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			command := self("polite", filepath.Join(t.TempDir(), "lock"))
+			command.Ready = printed(filepath.Join(t.ArtifactDir(), "polite.log"), "up")
+			p := Start(t.Context(), t, command)
+			err := p.Pause()
+			if test.resume {
+				err = errors.Join(err, p.Resume())
+			}
+			p.Stop()
+			if err != nil || p.err == nil || p.err.Error() != test.want {
+				t.Errorf("%v; it ended with %v, want %s", err, p.err, test.want)
+			}
+		})
+	}
+}
+
 func TestAwaitSaysWhyNot(t *testing.T) {
 	notReady := errors.New("connection refused")
 	ready := func(context.Context) error { return notReady }
