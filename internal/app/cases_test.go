@@ -82,6 +82,11 @@ var cases = map[string]caseRow{
 	"C44 an entry that grants nothing":                                {fault: "entry-without-policy", want: "failure rbac/access_entry_without_policy", detail: "neither an access policy nor a group"},
 	"C46 the review says yes, the write is refused":                   {fault: "rbac-escalation", want: "failure rbac/rbac_escalation_denied", detail: "permissions not currently held"},
 	"C59 a webhook of admission cannot be reached":                    {fault: "admission-webhook-down", want: "failure rbac/admission_webhook_unavailable", detail: "mpod.elbv2.k8s.aws"},
+	"C20 signed for one region, sent to the global STS":               {fault: "sts-region-scope", want: "failure sts/sts_region_scope_mismatch", detail: "scoped to a valid region"},
+	"C25 the token has passed its fifteen minutes":                    {fault: "token-expired", want: "failure token/token_expired"},
+	"C26 the session that signed the token has ended":                 {fault: "session-ended", want: "failure token/token_signing_credentials_expired"},
+	"C29 the bearer header never arrives":                             {fault: "token-dropped", want: "failure token/token_not_sent", detail: "system:anonymous"},
+	"C56 DescribeCluster is throttled":                                {fault: "eks-throttled", want: "unknown token/eks_api_throttled"},
 	"an injected AWS_REGION changes nothing": {target: runnerTarget, happen: func(t *testing.T, s *sandbox.Scene) {
 		if s.Env["AWS_REGION"] == "" || s.Env["AWS_REGION"] == sandbox.SceneRegion {
 			t.Fatalf("AWS_REGION is %q, so nothing is shown", s.Env["AWS_REGION"])

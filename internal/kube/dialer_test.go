@@ -36,10 +36,10 @@ func TestOptionsNameTheWrongField(t *testing.T) {
 }
 
 func TestDefaultProxyIsThatOfTheEnvironment(t *testing.T) {
-	t.Setenv("HTTPS_PROXY", "http://proxy.test:3128")
+	t.Setenv("HTTPS_PROXY", "http://gateway.test:3128")
 	t.Setenv("NO_PROXY", ".eks.amazonaws.com")
 	proxy := DefaultOptions().Proxy
-	for host, want := range map[string]string{"apiserver.test": "http://proxy.test:3128", "abc.gr7.eu-west-1.eks.amazonaws.com": ""} {
+	for host, want := range map[string]string{"apiserver.test": "http://gateway.test:3128", "abc.gr7.eu-west-1.eks.amazonaws.com": ""} {
 		got, err := proxy(&url.URL{Scheme: "https", Host: host})
 		if err != nil || (got == nil) != (want == "") || (got != nil && got.String() != want) {
 			t.Errorf("proxy for %s: %v, %v; want %q", host, got, err, want)

@@ -25,7 +25,7 @@ func noSocket() *net.Resolver {
 }
 
 func TestALookUpWithoutASocket(t *testing.T) {
-	proxied := through("http", "proxy.test:3128")
+	proxied := through("http", "gateway.test:3128")
 	for name, options := range map[string]Options{"of the apiserver": directOptions(), "of the proxy": proxied} {
 		t.Run(name, func(t *testing.T) {
 			options.Resolver = noSocket()
@@ -40,7 +40,7 @@ func TestALookUpWithoutASocket(t *testing.T) {
 }
 
 func TestTroubleOfThisMachineInEveryPhase(t *testing.T) {
-	proxy := &url.URL{Scheme: "http", Host: "proxy.test:3128"}
+	proxy := &url.URL{Scheme: "http", Host: "gateway.test:3128"}
 	for _, phase := range []phase{phaseNone, phaseDNS, phaseTCP, phaseProxy, phaseTLS, phaseHTTP} {
 		for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.EADDRNOTAVAIL, syscall.EPERM} {
 			for _, through := range []*url.URL{nil, proxy} {
