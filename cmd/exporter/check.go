@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -21,6 +22,9 @@ func (c *cli) addCheck() {
 				return exitUsage, configHint(err, *file)
 			}
 			c.print("%s is good; clusters: %d, identities: %d, access targets: %d\n", *file, len(cfg.Clusters), len(cfg.Identities), len(cfg.Access))
+			if len(cfg.Access) == 0 {
+				_, _ = fmt.Fprintf(c.stderr, "%s: warning: %s has no access targets, so nothing would be probed; list them under access\n", program, *file)
+			}
 			return exitGood, nil
 		}
 	})

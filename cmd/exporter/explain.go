@@ -5,47 +5,22 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/results"
 )
 
 // textWidth is where prose is wrapped, in columns. The lines of a fix are never wrapped, so that they can be pasted.
 const textWidth = 100
 
-// programs begin the lines of a fix that are commands; every other line is a sentence, and becomes a shell comment, so that the whole fix can be pasted.
-var programs = []string{"aws", "kubectl", "curl", "dig", "openssl", "chronyc", "sudo"}
-
 func explain(b *strings.Builder, run chain.Run) {
-	v := run.Verdict
-	row, _ := chain.LookupReason(v.Step, v.Reason)
-	listed := run.Facts()[chain.FactRuledOut]
-	section(b, "What it means", wrap(row.Meaning, textIndent))
-	section(b, "Why", wrap(strings.Replace(v.Detail, "; ruled out: "+listed, "", 1), textIndent))
-	section(b, "Ruled out", bullets(ruledOut(run.Steps, row, listed)))
-	section(b, "Fix", fixLines(v.Fix))
-}
-
-// ruledOut lists the steps that worked, then what the run itself ruled out; where it listed nothing, what the reason rules out by itself.
-func ruledOut(steps []chain.StepResult, row chain.ReasonInfo, listed string) []string {
-	var worked, items []string
-	for _, s := range steps {
-		if s.Outcome == chain.OutcomeSuccess {
-			worked = append(worked, s.Step.String())
-		}
-	}
-	if len(worked) > 0 {
-		items = append(items, strings.Join(worked, ", ")+": worked in this run")
-	}
-	if listed != "" {
-		return append(items, strings.Split(listed, "; ")...)
-	}
-	if _, told, ok := strings.Cut(row.Evidence, "Ruled out: "); ok && !strings.HasPrefix(told, "{") {
-		items = append(items, strings.TrimSuffix(told, "."))
-	}
-	return items
+	told := results.Explain(run)
+	section(b, "What it means", wrap(told.Meaning, textIndent))
+	section(b, "Why", wrap(told.Why, textIndent))
+	section(b, "Ruled out", bullets(told.RuledOut))
+	section(b, "Fix", pasteable(told.Fix))
 }
 
 func bullets(items []string) []string {
@@ -58,17 +33,14 @@ func bullets(items []string) []string {
 	return lines
 }
 
-func fixLines(fix string) []string {
+// pasteable makes each sentence of a fix a shell comment, so that the whole can be pasted.
+func pasteable(fix []results.FixLine) []string {
 	var lines []string
-	for line := range strings.Lines(fix) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "Ruled out: ") { // it has a section of its own
-			continue
+	for _, line := range fix {
+		if !line.Command {
+			line.Text = "# " + line.Text
 		}
-		if program, _, _ := strings.Cut(line, " "); !slices.Contains(programs, program) {
-			line = "# " + line
-		}
-		lines = append(lines, line)
+		lines = append(lines, line.Text)
 	}
 	return lines
 }

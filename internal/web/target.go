@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -67,9 +66,9 @@ func newTargetView(status results.Status, now time.Time) targetView {
 	}
 	view.Title = mark(row.Outcome) + " " + row.Name
 	run := status.Latest
-	reason, _ := chain.LookupReason(run.Verdict.Step, run.Verdict.Reason)
-	view.RunID, view.InARow, view.What, view.Why = visible(run.ID), status.ConsecutiveFailures, reason.Meaning, visible(run.Verdict.Detail)
-	view.RuledOut, view.Fix = ruledOut(*run), newFix(run.Verdict.Fix)
+	told := results.Explain(*run)
+	view.RunID, view.InARow, view.What, view.Why = visible(run.ID), status.ConsecutiveFailures, told.Meaning, visible(told.Why)
+	view.RuledOut, view.Fix = allVisible(told.RuledOut), newFix(told.Fix)
 	for _, s := range run.Steps {
 		view.Steps = append(view.Steps, newStepView(s))
 	}
@@ -82,25 +81,20 @@ func newTargetView(status results.Status, now time.Time) targetView {
 	return view
 }
 
-func ruledOut(run chain.Run) []string {
-	told := run.Facts()[chain.FactRuledOut]
-	if told == "" {
-		return nil
-	}
-	return strings.Split(visible(told), "; ")
-}
-
-// programs are the words that a command of a fix begins with.
-var programs = []string{"aws", "kubectl", "curl", "dig", "openssl", "chronyc", "sudo"}
-
-func newFix(fix string) []fixLine {
+func newFix(fix []results.FixLine) []fixLine {
 	var lines []fixLine
-	for line := range strings.Lines(fix) {
-		text := visible(strings.TrimSuffix(line, "\n"))
-		program, _, _ := strings.Cut(text, " ")
-		lines = append(lines, fixLine{text, slices.Contains(programs, program)})
+	for _, line := range fix {
+		lines = append(lines, fixLine{visible(line.Text), line.Command})
 	}
 	return lines
+}
+
+func allVisible(items []string) []string {
+	var shown []string
+	for _, item := range items {
+		shown = append(shown, visible(item))
+	}
+	return shown
 }
 
 func newStepView(s chain.StepResult) stepView {
