@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -42,7 +43,9 @@ func unmatched(auth chain.AWSAuth, principal chain.Principal) error {
 	}
 	for _, line := range slices.Concat(auth.Roles, auth.Users) {
 		switch {
-		case strings.HasPrefix(strings.ToLower(line.ARN), "arn:") && strings.EqualFold(chain.StripPath(line.ARN), canonical):
+		case trimmed(line.ARN) != line.ARN && bare(trimmed(line.ARN)) == bare(canonical):
+			return fail(chain.ReasonAWSAuthUnparseable, line.ARN, "aws-auth %s has %q: the blank or line break around the ARN is part of it for the authenticator, so the line never matches %s", section, line.ARN, canonical)
+		case bare(line.ARN) == bare(canonical):
 			return fail(chain.ReasonAWSAuthRolePath, line.ARN, "aws-auth %s has %s with its path; STS shows no path, so the line never matches %s", section, line.ARN, canonical)
 		case strings.Contains(line.ARN, ":assumed-role/") && strings.EqualFold(sessionless(line.ARN), canonical):
 			return fail(chain.ReasonAWSAuthAssumedRoleARN, line.ARN, "aws-auth %s has the session's ARN %s; only the role's own ARN %s matches", section, line.ARN, canonical)
@@ -60,6 +63,14 @@ func unmatched(auth chain.AWSAuth, principal chain.Principal) error {
 	}
 	return nil
 }
+
+// trimmed drops the blanks and invisible characters around a text, which nobody sees in an editor.
+func trimmed(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+}
+
+// bare is an ARN in lower case and without its path.
+func bare(arn string) string { return chain.StripPath(strings.ToLower(arn)) }
 
 func strayKeys(stray chain.Stray, section string) string {
 	if len(stray.Keys) == 0 {
