@@ -70,13 +70,23 @@ func (a answer) sent() bool { return a.phase != "" }
 
 // untried reports whether this machine could not even try, which says nothing of the other side. The SDK's metadata client hides the transport's error, so what was seen of it is asked too.
 func (a answer) untried() bool {
-	return a.status == 0 && (chain.LocalTrouble(a.err) || chain.LocalTrouble(a.cause))
+	return a.status == 0 && (chain.LocalTrouble(a.err) || chain.LocalTrouble(a.cause) || a.unsendable())
 }
 
-// throttled reports whether AWS refused for the rate alone. STS does so with HTTP 400 and Throttling.
+// unsendable reports whether the transport refused the request before it looked a name up or dialled, for a header that cannot be sent, say: the network had no part in it.
+func (a answer) unsendable() bool {
+	return a.phase == phaseOpening && !errors.Is(a.err, context.DeadlineExceeded) && !errors.Is(a.err, errProxy)
+}
+
+// stranger reports whether something else answered in the place of an AWS service: those give every answer a request id, which instance metadata and container credentials do not.
+func (a answer) stranger() bool {
+	return a.status != 0 && !a.tagged && a.requestID == "" && a.service != serviceIMDS && a.service != serviceContainer
+}
+
+// throttled reports whether AWS refused for the rate alone. STS does so with HTTP 400 and Throttling. A proxy's bare 429 is not AWS's.
 func (a answer) throttled() bool {
 	_, known := retry.DefaultThrottleErrorCodes[a.code]
-	return known || a.status == 429
+	return known || a.status == 429 && (a.code != "" || !a.stranger())
 }
 
 // text is what came back, for people: "403 AccessDenied: …".

@@ -107,7 +107,7 @@ func (l *Login) walk(ctx context.Context, calls *stsCalls) (*Session, error) {
 		granted, seen, err := l.take(ctx, h, session)
 		facts := l.facts(h).Merge(seen.facts())
 		if err != nil {
-			call := stsCall{operation: h.operation(), doing: l.doing(h), facts: facts}
+			call := stsCall{operation: h.operation(), doing: l.doing(h), facts: facts, secrets: h.secrets()}
 			return nil, h.judge(l.client.refine(ctx, session, l.client.stsError(ctx, call, answerOf(err, seen))), l.client.options.Now())
 		}
 		if granted == nil || aws.ToString(granted.AccessKeyId) == "" {
@@ -164,6 +164,14 @@ func (h hop) judge(err error, now time.Time) error {
 		return err
 	}
 	return h.web.judge(err, now)
+}
+
+// secrets are what the call of the hop sends that nobody may see.
+func (h hop) secrets() []chain.Secret {
+	if h.web != nil {
+		return []chain.Secret{h.web.token.value}
+	}
+	return []chain.Secret{h.externalID}
 }
 
 func (h hop) operation() string {

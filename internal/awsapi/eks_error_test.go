@@ -33,7 +33,7 @@ func TestEKSFail(t *testing.T) {
 		"no cluster for a list":     {opListAccessEntries, "ResourceNotFoundException", "", 404, failure(chain.StepToken, chain.ReasonClusterNotFound)},
 		"throttled, as seen":        {opDescribeCluster, "TooManyRequestsException", "Rate exceeded", 429, unknown(chain.ReasonEKSAPIThrottled)},
 		"throttled, as documented":  {opDescribeCluster, "ThrottlingException", "Rate exceeded", 400, unknown(chain.ReasonEKSAPIThrottled)},
-		"throttled, wordless":       {opDescribeCluster, "", "", 429, unknown(chain.ReasonEKSAPIThrottled)},
+		"a proxy's 429":             {opDescribeCluster, "", "", 429, unknown(chain.ReasonObserverUnavailable)},
 		"denied":                    {opDescribeCluster, "AccessDeniedException", "User: x is not authorized to perform: eks:DescribeCluster", 403, unknown(chain.ReasonObserverDenied)},
 		"no entries in CONFIG_MAP":  {opDescribeAccessEntry, "InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP]", 400, unknown(chain.ReasonNotMeasurable)},
 		"a request that is invalid": {opDescribeCluster, "InvalidRequestException", "", 400, unknown(chain.ReasonObserverUnavailable)},

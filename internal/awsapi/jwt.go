@@ -95,7 +95,8 @@ func (t webToken) expired(now time.Time, why string) *chain.Error {
 		t.path, t.claims.expires.UTC().Format(time.RFC3339), now.Sub(t.claims.expires).Round(time.Second), why), t.facts(), nil)
 }
 
-// judge looks at how AssumeRoleWithWebIdentity ended, which is asked with an ended token too: it is unsigned, so only STS's clock counts. Without STS's word the local clock has to do.
+// judge looks at how AssumeRoleWithWebIdentity ended, which is asked with an ended token too: it is unsigned, so only STS's clock counts. Without STS's word the local clock has to do;
+// the Date of an answer that is not STS's convicts nobody.
 func (w *webIdentity) judge(err error, now time.Time) error {
 	e, ok := errors.AsType[*chain.Error](err)
 	if !ok {
@@ -109,7 +110,7 @@ func (w *webIdentity) judge(err error, now time.Time) error {
 		found := w.token.expired(now, e.Detail)
 		found.Facts, found.Err = e.Facts.Merge(found.Facts), e
 		return found
-	case e.Outcome == chain.OutcomeFailure && w.token.endedBySTS(now, e.Facts):
+	case e.Outcome == chain.OutcomeFailure && e.Reason != chain.ReasonSTSUnreachable && e.Facts[chain.FactErrorCode] != "" && w.token.endedBySTS(now, e.Facts):
 		detail := fmt.Sprintf("the web identity token %s expired at %s, which STS's Date header confirms; what STS says of it comes after that: %s",
 			w.token.path, w.token.claims.expires.UTC().Format(time.RFC3339), e.Detail)
 		return chain.Fail(chain.StepCredentials, chain.ReasonIdentityTokenExpired, detail, w.token.facts().Merge(e.Facts), e)

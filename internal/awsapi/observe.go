@@ -40,7 +40,8 @@ type sighting struct {
 	cause     error  // the transport's, or AWS's
 	broken    error  // what ended the reading of the answer before its end
 	answered  bool
-	received  int // HTTP status of the answer; 0 without one
+	tagged    bool // the answer carries a request id, as every answer of an AWS service does
+	received  int  // HTTP status of the answer; 0 without one
 	skew      time.Duration
 	measured  bool
 }
@@ -122,9 +123,12 @@ func rewind(in middleware.DeserializeInput) bool {
 	return ok && request.RewindStream() == nil
 }
 
+// phaseOpening stands until the transport looks a name up, dials, or takes an open connection.
+const phaseOpening = "opening a connection"
+
 // begin starts a call; its context reports the transport's phases.
 func (o *observation) begin(ctx context.Context, call sighting) context.Context {
-	call.phase = "opening a connection"
+	call.phase = phaseOpening
 	o.change(func(s *sighting) { *s = call })
 	phase := func(text string) { o.change(func(s *sighting) { s.phase = text }) }
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -167,15 +171,21 @@ func (o *observation) end(begun time.Time, region string, response *http.Respons
 	if answered {
 		status = response.StatusCode
 	}
-	o.change(func(s *sighting) { s.answered, s.received, s.cause = answered, status, err })
+	tagged := dated && hasRequestID(response.Header)
+	o.change(func(s *sighting) { s.answered, s.received, s.tagged, s.cause = answered, status, tagged, err })
 	service := strings.ToLower(strings.ReplaceAll(call.service, " ", "_"))
-	if dated { // also of an answer that broke off: its header had come
+	if tagged { // also of an answer that broke off: its header had come. The Date of a page in AWS's place tells nothing of AWS's clock.
 		if skew, ok := skewOf(response.Header, begun, options.Now()); ok && region != "" {
 			o.change(func(s *sighting) { s.skew, s.measured = skew, true })
 			options.ObserveSkew(service+"."+region, skew)
 		}
 	}
 	options.ObserveRequest(service, call.operation, requestCode(status, err))
+}
+
+// hasRequestID looks where the SDK does (aws-sdk-go-v2 aws/middleware, RequestIDRetriever).
+func hasRequestID(header http.Header) bool {
+	return header.Get("X-Amzn-Requestid") != "" || header.Get("X-Amz-Requestid") != ""
 }
 
 // skewOf compares the middle of the call with the Date header, whose resolution is a second. An answer out of a cache (Age) tells nothing.

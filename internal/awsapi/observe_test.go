@@ -129,7 +129,19 @@ func TestForeignAnswers(t *testing.T) {
 		"a portal": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("welcome")) }, chain.ReasonSTSUnreachable, "HTTP 200 without an AWS error"},
 		"a gateway": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadGateway)
-		}, chain.ReasonSTSError, "HTTP 502 without an AWS error"},
+		}, chain.ReasonSTSUnreachable, "HTTP 502 without an AWS error (something that is not STS answered in its place)"},
+		"a proxy's limit": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, chain.ReasonSTSUnreachable, "HTTP 429 without an AWS error"},
+		"a gateway of AWS's": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Amzn-Requestid", "the-request")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}, chain.ReasonSTSError, "HTTP 503 without an AWS error"},
+		"a filter that speaks as S3 does": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte("<Error><Code>AccessDenied</Code><Message>by the filter</Message></Error>"))
+		}, chain.ReasonSTSUnreachable, "something that is not STS answered in its place"},
 		"broken off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write([]byte("<AssumeRoleResponse>"))
@@ -138,6 +150,9 @@ func TestForeignAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := literal(t, c.handler)
 			wantText(t, wantVerdict(t, w.signIn(w.environment(deployARN)), failure(chain.StepSTS, c.reason)).Detail, c.detail)
+			if name != "a gateway of AWS's" {
+				wantSame(t, w.seen.skews, map[string]time.Duration{})
+			}
 		})
 	}
 }

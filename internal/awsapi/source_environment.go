@@ -8,6 +8,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -28,6 +29,11 @@ func openEnvironment(_ context.Context, l *Login) (opened, error) {
 	}
 	if len(missing) > 0 {
 		return opened{}, l.fail(chain.ReasonNoCredentials, facts, nil, "opening the source environment: not set: %s", strings.Join(missing, ", "))
+	}
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
+		if strings.ContainsFunc(os.Getenv(name), unicode.IsControl) { // the end of a file's last line, mostly
+			return opened{}, l.fail(chain.ReasonNoCredentials, facts, nil, "opening the source environment: %s holds a line break or control character", name)
+		}
 	}
 	return opened{credentials: credentials, facts: facts}, nil
 }

@@ -102,7 +102,7 @@ func TestPodIdentityVariables(t *testing.T) {
 			wantText(t, wantVerdict(t, err, failure(chain.StepCredentials, c.reason)).Detail, c.detail)
 		})
 	}
-	wantSame(t, *asked, 0)
+	wantSame(t, asked.Load(), int64(0))
 	wantSame(t, len(w.state.Calls), 0)
 	for _, address := range []string{"http://169.254.170.23/v1/credentials", "http://[fd00:ec2::23]/v1/credentials", "http://[::1]:80/", "https://agent.example.com/"} {
 		must(t, checkAgent(address))

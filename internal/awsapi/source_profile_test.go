@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,10 +104,10 @@ func TestC17ProfileBeatsEnvironment(t *testing.T) {
 }
 
 // metadata is an instance metadata service that would gladly hand out the node's role, or a container's endpoint that would.
-func (w *world) metadata(handler http.HandlerFunc) (asked *int) {
-	asked = new(int)
+func (w *world) metadata(handler http.HandlerFunc) (asked *atomic.Int64) {
+	asked = new(atomic.Int64)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		*asked++
+		asked.Add(1)
 		handler(rw, r)
 	}))
 	w.t.Cleanup(server.Close)
@@ -132,7 +133,7 @@ func TestProfileDoesNotFallThrough(t *testing.T) {
 			wantVerdict(t, err, failure(chain.StepCredentials, reason))
 		})
 	}
-	wantSame(t, *asked, 0)
+	wantSame(t, asked.Load(), int64(0))
 	wantSame(t, len(w.state.Calls), 0)
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type stsCall struct {
 	operation string
 	doing     string // "assuming ROLE (hop 1 of 2)"
 	facts     chain.Facts
+	secrets   []chain.Secret // that were sent, and that STS may repeat
 }
 
 // finding is a row of the table.
@@ -47,6 +49,7 @@ func (c *Client) stsError(ctx context.Context, call stsCall, a answer) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
+	a.message = call.withoutSecrets(a.message)
 	facts := call.facts.Merge(a.facts())
 	at := ""
 	if a.host != "" {
@@ -60,7 +63,7 @@ func (c *Client) stsError(ctx context.Context, call stsCall, a answer) error {
 		return chain.Unsure(chain.ReasonReadFailed, chain.Redact(fmt.Sprintf("%s: the request could not be made: %v", call.doing, a.err)), facts, a.err)
 	case a.untried():
 		return chain.Unsure(chain.ReasonReadFailed, detail, facts, a.err)
-	case a.throttled():
+	case a.throttled() && !a.stranger():
 		return chain.Unsure(chain.ReasonSTSThrottled, detail, facts, a.err)
 	}
 	found := judgeSTS(call.operation, a)
@@ -71,6 +74,19 @@ func (c *Client) stsError(ctx context.Context, call stsCall, a answer) error {
 		detail += " (" + found.why + ")"
 	}
 	return chain.Fail(found.step, found.reason, detail, facts, a.err)
+}
+
+// echoes are the parameters whose values nobody may see, as STS repeats what it cannot accept: "Value 'x' at 'externalId' failed to satisfy constraint".
+var echoes = regexp.MustCompile(`(?s)Value '.*' at '(externalId|tokenCode|webIdentityToken)'`)
+
+// withoutSecrets takes out of STS's words what was sent as a secret, by its value and by its place.
+func (c stsCall) withoutSecrets(message string) string {
+	for _, secret := range c.secrets {
+		if value := secret.Reveal(); value != "" {
+			message = strings.ReplaceAll(message, value, secret.String())
+		}
+	}
+	return echoes.ReplaceAllString(message, "Value '"+chain.Secret{}.String()+"' at '$1'")
 }
 
 // clock says how far the local clock can be trusted, for a verdict that hangs on a time.
@@ -92,8 +108,10 @@ func judgeSTS(operation string, a answer) finding {
 	switch {
 	case a.status == 0:
 		return finding{chain.StepSTS, chain.ReasonSTSUnreachable, ""}
-	case a.code == "" && a.status < 500:
+	case a.stranger(), a.code == "" && a.status < 500:
 		return finding{chain.StepSTS, chain.ReasonSTSUnreachable, "something that is not STS answered in its place"}
+	case a.code == "AccessDenied" || a.code == "AccessDeniedException":
+		return judgeDenial(operation, a.message)
 	case signatureCodes[a.code]:
 		return judgeSignature(operation, a)
 	case a.code == "InvalidIdentityToken" || a.code == "InvalidIdentityTokenException":
@@ -116,10 +134,8 @@ var signatureCodes = map[string]bool{
 	"RequestInTheFuture": true, "AuthFailure": true,
 }
 
-// stsCodes maps a code, by operation ("" any other), to its reason. AccessDenied never says which of policy, condition, external id or deleted role it was.
+// stsCodes maps a code, by operation ("" any other), to its reason.
 var stsCodes = map[string]map[string]finding{
-	"AccessDenied":                denied,
-	"AccessDeniedException":       denied,
 	"ExpiredToken":                expired,
 	"ExpiredTokenException":       expired,
 	"InvalidClientTokenId":        {"": {chain.StepSTS, chain.ReasonCredentialsInvalid, ""}},
@@ -127,16 +143,31 @@ var stsCodes = map[string]map[string]finding{
 	"RegionDisabledException":     {"": {chain.StepSTS, chain.ReasonSTSRegionDisabled, ""}},
 }
 
-var (
-	denied = map[string]finding{
-		opAssumeRole:  {chain.StepSTS, chain.ReasonAssumeRoleDenied, "STS does not say which condition failed, and the action it names need not be the cause"},
-		opWebIdentity: {chain.StepSTS, chain.ReasonIRSATrustDenied, "STS does not say which condition of the trust policy failed"},
+var expired = map[string]finding{
+	opWebIdentity: {chain.StepCredentials, chain.ReasonIdentityTokenExpired, ""},
+	"":            {chain.StepSTS, chain.ReasonCredentialsExpired, ""},
+}
+
+// deniedBy are the texts in which a denial names the policy that it comes from (IAM user guide, "Troubleshoot access denied error messages").
+var deniedBy = regexp.MustCompile(`explicit deny in|because no .*polic(y|ies) allow`)
+
+// judgeDenial: a bare AccessDenied never says which of policy, condition, external id or deleted role it was. One that names its policy needs no word of ours, and blames the trust policy only by name.
+func judgeDenial(operation, message string) finding {
+	named := deniedBy.MatchString(message)
+	switch {
+	case operation == opWebIdentity && named && !strings.Contains(message, "trust policy"):
+		return finding{chain.StepSTS, chain.ReasonAssumeRoleDenied, ""}
+	case operation == opWebIdentity && named:
+		return finding{chain.StepSTS, chain.ReasonIRSATrustDenied, ""}
+	case operation == opWebIdentity:
+		return finding{chain.StepSTS, chain.ReasonIRSATrustDenied, "STS does not say which condition of the trust policy failed"}
+	case operation == opAssumeRole && (named || strings.Contains(message, "may not be assumed by root accounts")):
+		return finding{chain.StepSTS, chain.ReasonAssumeRoleDenied, ""}
+	case operation == opAssumeRole:
+		return finding{chain.StepSTS, chain.ReasonAssumeRoleDenied, "STS does not say which condition failed, and the action it names need not be the cause"}
 	}
-	expired = map[string]finding{
-		opWebIdentity: {chain.StepCredentials, chain.ReasonIdentityTokenExpired, ""},
-		"":            {chain.StepSTS, chain.ReasonCredentialsExpired, ""},
-	}
-)
+	return finding{chain.StepSTS, chain.ReasonSTSError, ""}
+}
 
 // judgeSignature: the measured clock goes before every other cause, then STS's own words, since all of these share one code.
 func judgeSignature(operation string, a answer) finding {
@@ -154,8 +185,12 @@ func judgeSignature(operation string, a answer) finding {
 		return finding{chain.StepSTS, chain.ReasonClockAhead, ""}
 	case strings.Contains(a.message, "scoped to a valid region"):
 		return finding{chain.StepSTS, chain.ReasonSTSRegionScopeMismatch, "the request is signed for another region than the host's"}
+	case strings.Contains(a.message, "does not match the signature you provided"):
+		return finding{chain.StepSTS, chain.ReasonSignatureInvalid, ""}
+	case strings.Contains(a.message, "scoped to correct service"):
+		return finding{chain.StepSTS, chain.ReasonSTSError, "the host may be another service's: check AWS_ENDPOINT_URL and AWS_ENDPOINT_URL_STS"}
 	}
-	return finding{chain.StepSTS, chain.ReasonSignatureInvalid, ""}
+	return finding{chain.StepSTS, chain.ReasonSTSError, ""}
 }
 
 // identityTokenMessages are the texts by which STS tells its refusals of a web identity token apart; they share the code InvalidIdentityToken.

@@ -28,6 +28,7 @@ func internetTLS() *tls.Config {
 func TestJudgeSTS(t *testing.T) {
 	ahead, behind := sighting{skew: maxAhead + time.Second, measured: true}, sighting{skew: -maxBehind - time.Second, measured: true}
 	agrees := sighting{skew: maxAhead, measured: true}
+	tagged := sighting{tagged: true}
 	const (
 		mismatch = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
 		late     = "Signature expired: 20261130T114300Z is now earlier than 20261130T114500Z (20261130T120000Z - 15 min.)"
@@ -66,13 +67,20 @@ func TestJudgeSTS(t *testing.T) {
 		"session ended, replayed":     {opReplay, "ExpiredToken", "The security token included in the request is expired", 403, agrees, failure(chain.StepSTS, chain.ReasonCredentialsExpired)},
 		"dead keys":                   {opCaller, "InvalidClientTokenId", "The security token included in the request is invalid.", 403, agrees, failure(chain.StepSTS, chain.ReasonCredentialsInvalid)},
 		"region off":                  {opAssumeRole, "RegionDisabledException", "STS is not activated in this region for account:111122223333.", 403, agrees, failure(chain.StepSTS, chain.ReasonSTSRegionDisabled)},
+		"another service's host":      {opAssumeRole, "SignatureDoesNotMatch", "Credential should be scoped to correct service: 'sqs'. ", 403, agrees, failure(chain.StepSTS, chain.ReasonSTSError)},
+		"a scope of another day":      {opAssumeRole, "SignatureDoesNotMatch", "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '20230101' != '20230102', from '20230102T000000Z'.", 403, agrees, failure(chain.StepSTS, chain.ReasonSTSError)},
+		"denied by an endpoint":       {opWebIdentity, "AccessDenied", "User: x is not authorized to perform: sts:AssumeRoleWithWebIdentity on resource: y with an explicit deny in a VPC endpoint policy", 403, agrees, failure(chain.StepSTS, chain.ReasonAssumeRoleDenied)},
+		"denied by an RCP":            {opWebIdentity, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity with an explicit deny in a resource control policy", 403, agrees, failure(chain.StepSTS, chain.ReasonAssumeRoleDenied)},
+		"let in by no endpoint":       {opWebIdentity, "AccessDenied", "because no VPC endpoint policy allows the sts:AssumeRoleWithWebIdentity action", 403, agrees, failure(chain.StepSTS, chain.ReasonAssumeRoleDenied)},
+		"let in by no trust policy":   {opWebIdentity, "AccessDenied", "because no role trust policy allows the sts:AssumeRoleWithWebIdentity action", 403, agrees, failure(chain.StepSTS, chain.ReasonIRSATrustDenied)},
 		"policy too large":            {opAssumeRole, "PackedPolicyTooLarge", "", 400, agrees, failure(chain.StepSTS, chain.ReasonSTSError)},
 		"AWS is down":                 {opAssumeRole, "ServiceUnavailable", "", 503, agrees, failure(chain.StepSTS, chain.ReasonSTSError)},
-		"AWS is down, wordless":       {opAssumeRole, "", "", 503, agrees, failure(chain.StepSTS, chain.ReasonSTSError)},
+		"AWS is down, wordless":       {opAssumeRole, "", "", 503, tagged, failure(chain.StepSTS, chain.ReasonSTSError)},
 		"a captive portal":            {opAssumeRole, "", "", 200, agrees, failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 		"silence":                     {opAssumeRole, "", "", 0, sighting{}, failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 	} {
 		t.Run(name, func(t *testing.T) {
+			c.seen.tagged = c.seen.tagged || c.code != ""
 			got := judgeSTS(c.operation, answer{sighting: c.seen, code: c.code, message: c.message, status: c.status})
 			wantSame(t, verdict{"failure", got.step.String(), string(got.reason)}, c.want)
 		})
@@ -87,6 +95,50 @@ func xmlError(status int, code, message string) http.HandlerFunc {
 		w.WriteHeader(status)
 		fmt.Fprintf(w, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error><RequestId>the-request</RequestId></ErrorResponse>`, code, message)
 	}
+}
+
+// Where STS names the policy, or the caller's kind, the detail adds nothing to it.
+func TestDenialThatSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		operation, message string
+		silent             bool
+	}{
+		"bare":                  {opAssumeRole, "User: x is not authorized to perform: sts:AssumeRole on resource: y", false},
+		"an SCP":                {opAssumeRole, "User: x is not authorized to perform: sts:AssumeRole on resource: y with an explicit deny in a service control policy", true},
+		"no policy":             {opAssumeRole, "User: x is not authorized to perform: sts:AssumeRole on resource: y because no identity-based policy allows the sts:AssumeRole action", true},
+		"root":                  {opAssumeRole, "Roles may not be assumed by root accounts.", true},
+		"bare, of a token":      {opWebIdentity, "Not authorized to perform sts:AssumeRoleWithWebIdentity", false},
+		"an endpoint's, too":    {opWebIdentity, "with an explicit deny in a VPC endpoint policy", true},
+		"the trust policy's":    {opWebIdentity, "with an explicit deny in the role trust policy", true},
+		"another service's key": {opCaller, "with an explicit deny in a VPC endpoint policy", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantSame(t, judgeDenial(c.operation, c.message).why == "", c.silent)
+		})
+	}
+}
+
+// STS repeats a parameter that it cannot accept; what was sent as a secret shows nowhere, by its value nor by its place.
+func TestEchoedSecrets(t *testing.T) {
+	for name, message := range map[string]string{
+		"by its place": "1 validation error detected: Value 'XMode Social' at 'externalId' failed to satisfy constraint: Member must satisfy regular expression pattern: [\\w+=,.@:\\/-]*",
+		"by its value": "the external id XMode Social is not the expected one",
+		"cut by STS":   "1 validation error detected: Value 'XMode So' at 'externalId' failed to satisfy constraint: x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := literal(t, xmlError(400, "ValidationError", message))
+			identity := w.environment(vendorARN)
+			identity.Hops[0].ExternalIDFile = w.file("external-id", "XMode Social\n")
+			e := wantVerdict(t, w.signIn(identity), failure(chain.StepSTS, chain.ReasonSTSError))
+			wantText(t, e.Facts[chain.FactErrorMessage], "[redacted]")
+			if strings.Contains(e.Detail+e.Facts[chain.FactErrorMessage], "XMode") {
+				t.Errorf("the external id shows: %v\n%s", e.Facts, e.Detail)
+			}
+		})
+	}
+	call := stsCall{secrets: []chain.Secret{chain.NewSecret(""), chain.NewSecret("the.web.token")}}
+	wantSame(t, call.withoutSecrets("Value 'x' at 'webIdentityToken' failed, the.web.token"), "Value '[redacted]' at 'webIdentityToken' failed, [redacted]")
+	wantSame(t, call.withoutSecrets("Value 'x' at 'durationSeconds' failed"), "Value 'x' at 'durationSeconds' failed")
 }
 
 // C14: the detail keeps STS's words, names the hop, and picks no cause.
@@ -231,52 +283,6 @@ func TestOutOfTime(t *testing.T) {
 	wantVerdict(t, err, failure(chain.StepSTS, chain.ReasonSTSUnreachable))
 }
 
-// One code, three causes: dead keys, a token that this region does not take, a region that the account has not enabled.
-func TestRefine(t *testing.T) {
-	const who = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>` + userARN + `</Arn><UserId>AIDAUSER</UserId><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
-	for name, c := range map[string]struct {
-		region, sessionToken, good string
-		want                       chain.Reason
-		calls                      int
-	}{
-		"a token of elsewhere":      {"af-south-1", "token", "us-east-1", chain.ReasonSessionTokenRegionInvalid, 2},
-		"a region not enabled":      {"af-south-1", "", "us-east-1", chain.ReasonSTSRegionDisabled, 2},
-		"dead everywhere":           {"af-south-1", "token", "nowhere", chain.ReasonCredentialsInvalid, 2},
-		"dead in the home region":   {"us-east-1", "token", "nowhere", chain.ReasonCredentialsInvalid, 1},
-		"another partition's home":  {"cn-northwest-1", "token", "cn-north-1", chain.ReasonSessionTokenRegionInvalid, 2},
-		"GovCloud has its own home": {"us-gov-east-1", "", "us-gov-west-1", chain.ReasonSTSRegionDisabled, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := literal(t, func(rw http.ResponseWriter, r *http.Request) {
-				if strings.Contains(r.Header.Get("Authorization"), "/"+c.good+"/sts/") {
-					_, _ = rw.Write([]byte(who))
-					return
-				}
-				xmlError(403, "InvalidClientTokenId", "The security token included in the request is invalid.")(rw, r)
-			})
-			identity := w.environment()
-			t.Setenv("AWS_SESSION_TOKEN", c.sessionToken)
-			login, err := w.client.Login(t.Context(), identity, c.region, "run-1")
-			must(t, err)
-			session, err := login.Assume(t.Context())
-			must(t, err)
-			_, err = session.Caller(t.Context())
-			wantVerdict(t, err, failure(chain.StepSTS, c.want))
-			wantSame(t, len(w.seen.requests), c.calls)
-		})
-	}
-}
-
-// A session of our own hop comes from this very region: no second look is needed.
-func TestRefineLeavesHopsAlone(t *testing.T) {
-	w := newWorld(t)
-	session := w.session(w.irsa())
-	w.state.Change(func(s *sandbox.State) { s.Sessions = map[string]*sandbox.Session{} })
-	_, err := session.Caller(t.Context())
-	wantVerdict(t, err, failure(chain.StepSTS, chain.ReasonCredentialsInvalid))
-	wantSame(t, w.state.Count("GetCallerIdentity"), 1)
-}
-
 // An STS that answers with nothing in it granted nothing.
 func TestEmptyGrant(t *testing.T) {
 	w := literal(t, func(rw http.ResponseWriter, _ *http.Request) {
@@ -296,7 +302,7 @@ func FuzzJudgeSTS(f *testing.F) {
 	f.Add(opWebIdentity, "InvalidIdentityToken", "Incorrect token audience", 400, int64(1), true)
 	f.Add(opReplay, "SignatureDoesNotMatch", "Signature expired: x", 403, int64(-1<<62), true)
 	f.Fuzz(func(t *testing.T, operation, code, message string, status int, skew int64, measured bool) {
-		a := answer{sighting: sighting{phase: "asking", skew: time.Duration(skew), measured: measured}, code: code, message: message, status: status, err: errors.New(message)}
+		a := answer{sighting: sighting{phase: "asking", skew: time.Duration(skew), measured: measured, tagged: true}, code: code, message: message, status: status, err: errors.New(message)}
 		found := judgeSTS(operation, a)
 		if _, ok := chain.LookupReason(found.step, found.reason); !ok {
 			t.Errorf("%s/%s is no reason", found.step, found.reason)

@@ -25,11 +25,23 @@ func (c *Client) refine(ctx context.Context, session *Session, err error) error 
 	seen := c.observe()
 	there := func(o *sts.Options) { o.Region = home }
 	if _, failed := session.calls.api.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, as(session.provider(), seen), there); failed != nil {
-		return err
+		return confirm(ctx, e, home, answerOf(failed, seen.seen()))
 	}
 	reason, what := chain.ReasonSTSRegionDisabled, "access key, so the account has not enabled the region"
 	if session.credentials.SessionToken != "" {
 		reason, what = chain.ReasonSessionTokenRegionInvalid, "session token, so it is one that this region does not take (a token of the global endpoint in an opt-in region, say)"
 	}
 	return chain.Fail(chain.StepSTS, reason, fmt.Sprintf("%s; the STS of %s accepts the same %s", e.Detail, home, what), e.Facts, e)
+}
+
+// confirm keeps credentials_invalid when the home region says the same. Without its word it stays open which of the causes it is, so the wider reason is told.
+func confirm(ctx context.Context, e *chain.Error, home string, a answer) error {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case !a.stranger() && judgeSTS(opCaller, a).reason == chain.ReasonCredentialsInvalid:
+		return e
+	}
+	detail := fmt.Sprintf("%s; whether the credentials are dead or this region alone refuses them is not known: the STS of %s, which would tell, could not be asked: %s", e.Detail, home, a.text())
+	return chain.Fail(chain.StepSTS, chain.ReasonSTSError, chain.Redact(detail), e.Facts, e)
 }

@@ -185,10 +185,10 @@ func TestReplayOfForeignAnswers(t *testing.T) {
 		"a proxy's page":       {403, "<html>Access denied</html>", failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 		"XML":                  {200, "<GetCallerIdentityResponse/>", failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 		"nobody":               {200, "{}", failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
-		"a gateway":            {502, "bad gateway", failure(chain.StepSTS, chain.ReasonSTSError)},
+		"a gateway":            {502, "bad gateway", failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 		"a body without end":   {200, strings.Repeat(" ", maxAnswer) + `{"Error":{}}`, failure(chain.StepSTS, chain.ReasonSTSUnreachable)},
 		"STS, throttling":      {400, `{"Error":{"Code":"Throttling","Message":"Rate exceeded","Type":"Sender"},"RequestId":"1"}`, unknown(chain.ReasonSTSThrottled)},
-		"STS, region disabled": {403, `{"Error":{"Code":"RegionDisabledException","Message":"STS is not activated"}}`, failure(chain.StepSTS, chain.ReasonSTSRegionDisabled)},
+		"STS, region disabled": {403, `{"Error":{"Code":"RegionDisabledException","Message":"STS is not activated"},"RequestId":"1"}`, failure(chain.StepSTS, chain.ReasonSTSRegionDisabled)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got *http.Request

@@ -23,8 +23,8 @@ var endpointReasons = []ReasonInfo{
 			"Terraform state that holds the old host: terraform apply -refresh-only.",
 		)},
 	{StepEndpoint, ReasonDNSNXDomain,
-		"The apiserver's name does not exist, says the resolver in use. Often a private zone answers for the whole suffix and has no such record.",
-		"The resolver answered NXDOMAIN, and the name is the one that EKS says, where that could be read. Ruled out: the network to the apiserver, which was never dialled.",
+		"The apiserver's name does not exist or has no address, says the resolver in use. Often a private zone answers for the whole suffix and has no such record.",
+		"The resolver answered NXDOMAIN, or no address under that name, and the name is the one that EKS says, where that could be read. Ruled out: the network to the apiserver, which was never dialled.",
 		lines(
 			"dig {host}",
 			"aws eks describe-cluster --region {region} --name {eks_name} --query cluster.endpoint --output text",

@@ -6,9 +6,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -39,16 +39,15 @@ type AWSAPIBudget struct {
 
 const maxSize = 1 << 20 // of a configuration file, in bytes
 
-// Load reads and parses a file. Mistakes in it come back as Problems, a file that cannot be read as an error of package os.
+// Load reads and parses a file. Mistakes in it come back as Problems, a file that cannot be read, or that is a pipe or a device, as a *fs.PathError.
 func Load(path string) (*Config, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	defer file.Close() //nolint:errcheck // only read
-	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+	data, err := chain.ReadSmall(path, maxSize)
+	_, tooLarge := errors.AsType[*chain.TooLargeError](err)
+	switch {
+	case tooLarge:
+		return Parse(path, make([]byte, maxSize+1)) // which says so, and looks at nothing else
+	case err != nil:
+		return nil, fmt.Errorf("reading the configuration: %w", &fs.PathError{Op: "open", Path: path, Err: err})
 	}
 	return Parse(path, data)
 }

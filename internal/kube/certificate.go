@@ -39,15 +39,15 @@ func parseCA(text []byte) (authority, error) {
 	return ca, nil
 }
 
-// signed reports whether a chain, leaf first, ends at this authority at a time, whatever name it is for.
-func (a authority) signed(shown []*x509.Certificate, at time.Time) bool {
+// verify returns nil for a chain, leaf first, that ends at this authority at a time, whatever name it is for; else what x509 says against it.
+func (a authority) verify(shown []*x509.Certificate, at time.Time) error {
 	if len(shown) == 0 {
-		return false
+		return errors.New("no certificate was shown")
 	}
 	between := x509.NewCertPool()
 	for _, certificate := range shown[1:] {
 		between.AddCert(certificate)
 	}
 	_, err := shown[0].Verify(x509.VerifyOptions{Roots: a.pool, Intermediates: between, CurrentTime: at})
-	return err == nil
+	return err
 }

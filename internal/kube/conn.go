@@ -58,7 +58,7 @@ func (c *Conn) Close() {
 // ServedBy reports whether the server's certificate also chains to another CA (PEM), whatever name it is for: whether that CA's cluster is the one that answered.
 func (c *Conn) ServedBy(ca []byte) bool {
 	other, err := parseCA(ca)
-	return err == nil && other.signed(c.server, c.dialer.options.Now())
+	return err == nil && other.verify(c.server, c.dialer.options.Now()) == nil
 }
 
 // exchange traces one request. An error means that no whole answer came: a *chain.Error, or the context's own.

@@ -129,10 +129,15 @@ func (c *Conn) tlsError(err error, late bool) verdict {
 		shown = broken.UnverifiedCertificates
 		facts = certificateFacts(shown[0])
 	}
-	now := c.dialer.options.Now()
+	now, either := c.dialer.options.Now(), ""
+	if errors.As(err, &name) { // x509 looks at the name before the chain; a chain that is not the cluster's is the graver
+		if foreign := c.roots.verify(shown, now); foreign != nil {
+			err, either = foreign, "; it is not for this name either"
+		}
+	}
 	switch {
 	case errors.As(err, &authority):
-		return verdict{chain.ReasonTLSCAMismatch, fmt.Sprintf("the certificate of %s was issued by %q and does not chain to the cluster's certificate authority", c.target.Host, facts[chain.FactTLSIssuer]), facts}
+		return verdict{chain.ReasonTLSCAMismatch, fmt.Sprintf("the certificate of %s was issued by %q and does not chain to the cluster's certificate authority%s", c.target.Host, facts[chain.FactTLSIssuer], either), facts}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		what := "the certificate of " + c.target.Host
 		if invalid.Cert.IsCA {
@@ -140,11 +145,7 @@ func (c *Conn) tlsError(err error, late bool) verdict {
 		}
 		return verdict{chain.ReasonTLSExpired, outOfTime(what, invalid.Cert, now), facts}
 	case errors.As(err, &name):
-		whose := "it is not signed by the cluster's certificate authority either, so this may be another server"
-		if c.roots.signed(shown, now) {
-			whose = "it is signed by the cluster's certificate authority"
-		}
-		return verdict{chain.ReasonTLSNameMismatch, fmt.Sprintf("the certificate that %s showed is not for this name (%s); %s", c.target.Host, plainText(name), whose), facts}
+		return verdict{chain.ReasonTLSNameMismatch, fmt.Sprintf("the certificate that %s showed is not for this name (%s); it is signed by the cluster's certificate authority", c.target.Host, plainText(name)), facts}
 	case late:
 		return verdict{chain.ReasonTLSFailure, fmt.Sprintf("%s took the connection and did not finish the TLS handshake in time", c.target.Host), facts}
 	case errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, http.ErrSchemeMismatch):

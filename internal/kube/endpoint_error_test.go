@@ -78,6 +78,15 @@ func TestC52DNSOutcomes(t *testing.T) {
 	}
 }
 
+// A name without an address of the family asked for (NODATA) is not told from one that does not exist.
+func TestANameWithoutAnAddressIsNotFound(t *testing.T) {
+	exists := dnsmessage.RCodeSuccess
+	_, err := resolver(t, &exists).LookupNetIP(within(t, ample), "ip6", "here.test.")
+	if got := testConn().dnsError(err, false); got.reason != chain.ReasonDNSNXDomain || !strings.Contains(got.detail, "knows no address") {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
 func TestTCPRefused(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +172,8 @@ func TestTLSFailures(t *testing.T) {
 		"not yet valid":       {ca.issue(t, now.Add(23*time.Hour)), ca, chain.ReasonTLSExpired, "is not valid before"},
 		"expired CA":          {dead.issue(t, now.Add(time.Hour)), dead, chain.ReasonTLSExpired, `the certificate authority "CN=cluster CA", which signed`},
 		"another name":        {ca.issue(t, now.Add(time.Hour), "other.test"), ca, chain.ReasonTLSNameMismatch, "it is signed by the cluster's certificate authority"},
-		"another server":      {other.issue(t, now.Add(time.Hour), "other.test"), ca, chain.ReasonTLSNameMismatch, "may be another server"},
+		"another server":      {other.issue(t, now.Add(time.Hour), "other.test"), ca, chain.ReasonTLSCAMismatch, "it is not for this name either"},
+		"another name, dead":  {dead.issue(t, now.Add(time.Hour), "other.test"), dead, chain.ReasonTLSExpired, `the certificate authority "CN=cluster CA", which signed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, ready(http.NotFoundHandler()), func(s *httptest.Server) { s.TLS.Certificates = []tls.Certificate{c.shown} })
@@ -271,6 +281,8 @@ func TestReadyzAnswers(t *testing.T) {
 		"not ready":                   {500, "[+]ping ok\n[-]etcd failed: reason withheld\n[+]log ok\nreadyz check failed", chain.ReasonAPIServerError, "answered 500: [-]etcd failed: reason withheld"},
 		"503 of a load balancer":      {503, "no healthy upstream", chain.ReasonAPIServerError, "answered 503: no healthy upstream"},
 		"C58 storage is initializing": {429, statusBody(429, "TooManyRequests", "storage is (re)initializing"), chain.ReasonAPIServerStorageInitializing, "is starting: storage is (re)initializing"},
+		"429 of something in front":   {429, "<html><h1>429 Too Many Requests</h1></html>", chain.ReasonAPIServerError, "answered 429, not as an apiserver does"},
+		"429 with a Status":           {429, statusBody(429, "TooManyRequests", "too many requests"), chain.ReasonAPIServerFlowControl, "sheds load: too many requests"},
 		"flow control":                {429, "Too many requests, please try again later.\n", chain.ReasonAPIServerFlowControl, "sheds load: Too many requests"},
 	} {
 		t.Run(name, func(t *testing.T) {

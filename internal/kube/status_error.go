@@ -52,8 +52,10 @@ var (
 	missingRoles        = regexp.MustCompile(`\b((?:cluster)?role)\.rbac\.authorization\.k8s\.io "([^"]*)" not found`) // kubernetes plugin/pkg/auth/authorizer/rbac
 	escalates           = "is attempting to grant RBAC permissions not currently held"                                 // kubernetes pkg/registry/rbac/validation
 	webhookDenied       = regexp.MustCompile(`admission webhook "[^"]*" denied the request`)
-	policyDenied        = regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' (?:with binding '[^']*' )?denied request`)
-	webhookUnreachable  = regexp.MustCompile(`failed calling webhook|failed to call webhook`)
+	policyDenied        = regexp.MustCompile(`(?:Validating|Mutating)AdmissionPolicy '[^']*' (?:with binding '[^']*' )?denied request`)
+	webhookFailed       = regexp.MustCompile(`(?:^|Internal error occurred: )failed (?:calling|to call) webhook`)
+	overBudget          = "Cannot evict pod as it would violate the pod's disruption budget." // kubernetes pkg/registry/core/pod/storage
+	shedding            = "Too many requests, please try again later."                        // apiserver pkg/server/filters: plain text, not a Status
 )
 
 const anonymous = "system:anonymous"
@@ -113,7 +115,7 @@ func (c *Conn) answerError(got answer) error {
 		return fail(chain.ReasonProxyDenied, "answered %d without a Kubernetes Status: something in front of the apiserver refused, not RBAC", got.status)
 	case got.status == http.StatusTooManyRequests && strings.Contains(text, storageInitializing):
 		return fail(chain.ReasonAPIServerStorageInitializing, "is starting: %s", text)
-	case got.status == http.StatusTooManyRequests:
+	case got.status == http.StatusTooManyRequests && (kubernetes || got.prioritized || strings.TrimSpace(string(got.body)) == shedding):
 		return fail(chain.ReasonAPIServerFlowControl, "sheds load: %s", text)
 	case got.status >= 500:
 		return fail(chain.ReasonAPIServerError, "answered %d: %s", got.status, text)
@@ -154,10 +156,11 @@ func firstLines(body []byte) string {
 // and admission let it through (the made-up object is invalid, the named one does not exist or exists already).
 //
 //	2xx                                            → nil
-//	404 of anything but the object itself, 405     → unknown: there is no such thing to write, or what it needs (its namespace, a role) is not there
-//	401, 429, no Status                            → what it means anywhere; a 404 in kube-apiserver's own words counts as one with a Status
+//	"admission webhook … denied", policy denied    → admission_denied, whatever the code: a webhook chooses its own
 //	"failed calling webhook"                       → admission_webhook_unavailable
-//	"admission webhook … denied", policy denied    → admission_denied
+//	404 of anything but the object itself, 405     → unknown: there is no such thing to write, or what it needs (its namespace, a role) is not there
+//	429 "… violate the pod's disruption budget"    → nil
+//	401, 429, no Status                            → what it means anywhere; a 404 in kube-apiserver's own words counts as one with a Status
 //	"attempting to grant RBAC permissions …"       → rbac_escalation_denied
 //	403 User "…" cannot VERB                       → token_not_sent for anonymous, rbac_role_not_found, denied
 //	403 of any other text                          → admission_denied (quota, pod security and other built-in plugins)
@@ -172,14 +175,16 @@ func (c *Conn) writeRefusal(w write, got answer) error {
 	switch {
 	case got.ok():
 		return nil
-	case got.unserved() && !w.wroteItself(status), kubernetes && got.status == http.StatusMethodNotAllowed:
-		return chain.Unsure(chain.ReasonNotMeasurable, fmt.Sprintf("the apiserver has nothing to %s at %s; is the group, the resource or the namespace right?", w.verb, w)+told(message), w.facts(got.status, message), nil)
-	case !kubernetes, got.status == http.StatusUnauthorized, got.status == http.StatusTooManyRequests:
-		return c.answerError(got)
-	case webhookUnreachable.MatchString(status.Message):
-		return fail(chain.ReasonAdmissionWebhookUnavailable, "an admission webhook cannot be reached by the apiserver: "+message)
 	case webhookDenied.MatchString(status.Message), policyDenied.MatchString(status.Message):
 		return fail(chain.ReasonAdmissionDenied, "admission denies it: "+message+w.madeUpHint())
+	case webhookFailed.MatchString(status.Message):
+		return fail(chain.ReasonAdmissionWebhookUnavailable, "the apiserver got no usable answer from an admission webhook: "+message)
+	case got.unserved() && !w.wroteItself(status), kubernetes && got.status == http.StatusMethodNotAllowed:
+		return chain.Unsure(chain.ReasonNotMeasurable, fmt.Sprintf("the apiserver has nothing to %s at %s; is the group, the resource or the namespace right?", w.verb, w)+told(message), w.facts(got.status, message), nil)
+	case got.status == http.StatusTooManyRequests && strings.Contains(status.Message, overBudget):
+		return nil
+	case !kubernetes, got.status == http.StatusUnauthorized, got.status == http.StatusTooManyRequests:
+		return c.answerError(got)
 	case strings.Contains(status.Message, escalates):
 		return fail(chain.ReasonRBACEscalationDenied, "the write is permitted, what it grants is not: "+message)
 	case got.status == http.StatusForbidden:

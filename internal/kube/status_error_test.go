@@ -6,6 +6,7 @@ package kube
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -43,11 +44,21 @@ var refusals = map[string]struct {
 	"a webhook with a 500": {500, "InternalError", `admission webhook "a.b.c" denied the request: out of luck`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"a policy":             {422, "Invalid", `rolebindings.rbac.authorization.k8s.io "x" is forbidden: ValidatingAdmissionPolicy 'no-admins' with binding 'no-admins-binding' denied request: failed expression`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"a policy, no binding": {403, "Forbidden", `x "y" is forbidden: ValidatingAdmissionPolicy 'p' denied request: no`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"a mutating policy":    {422, "Invalid", `pods "x" is forbidden: MutatingAdmissionPolicy 'p' with binding 'b' denied request: no such key`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"pod security":         {403, "Forbidden", `pods "eks-slo-probe-" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"a quota":              {403, "Forbidden", `configmaps "x" is forbidden: exceeded quota: q, requested: count/configmaps=1, used: 3, limited: 3`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"a dying namespace":    {403, "Forbidden", `configmaps "x" is forbidden: unable to create new content in namespace shop because it is being terminated`, chain.StepRBAC, chain.ReasonAdmissionDenied},
 	"C59 webhook unreachable": {500, "InternalError", `Internal error occurred: failed calling webhook "mpod.elbv2.k8s.aws": failed to call webhook: Post "https://aws-load-balancer-webhook-service.kube-system.svc:443/mutate-v1-pod?timeout=10s": context deadline exceeded`,
 		chain.StepRBAC, chain.ReasonAdmissionWebhookUnavailable},
+	"a webhook with a 401":      {401, "Unauthorized", `admission webhook "v.example.com" denied the request: not logged in`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"a webhook with a 429":      {429, "TooManyRequests", `admission webhook "r.example.com" denied the request: too many objects`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"a webhook with a 404":      {404, "NotFound", `admission webhook "v.example.com" denied the request: no such team`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"a webhook quoting another": {403, "Forbidden", `admission webhook "a" denied the request: failed calling webhook: context deadline exceeded`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"a quota quoting a webhook": {403, "Forbidden", `configmaps "x" is forbidden: note: failed to call webhook registry`, chain.StepRBAC, chain.ReasonAdmissionDenied},
+	"C59 a useless answer": {500, "InternalError", `Internal error occurred: failed calling webhook "v.x": received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview`,
+		chain.StepRBAC, chain.ReasonAdmissionWebhookUnavailable},
+	"a disruption budget":      {429, "TooManyRequests", `Cannot evict pod as it would violate the pod's disruption budget.`, chain.StepNone, ""},
+	"flow control":             {429, "TooManyRequests", `too many requests`, chain.StepEndpoint, chain.ReasonAPIServerFlowControl},
 	"C59 in its older words":   {500, "InternalError", `Internal error occurred: failed calling webhook "mpod.elbv2.k8s.aws": Post https://x.svc:443/m?timeout=30s: no endpoints available for service "x"`, chain.StepRBAC, chain.ReasonAdmissionWebhookUnavailable},
 	"invalid":                  {422, "Invalid", `RoleBinding.rbac.authorization.k8s.io "eks-slo-probe-abc" is invalid: roleRef.kind: Unsupported value: ""`, chain.StepNone, ""},
 	"another kind in the body": {400, "BadRequest", `the object provided is unrecognized`, chain.StepNone, ""},
@@ -151,6 +162,17 @@ func TestSecretsInForeignTextAreRedacted(t *testing.T) {
 		if err == nil || strings.Contains(text, secret) || !strings.Contains(text, "[redacted]") {
 			t.Errorf("error %s", text)
 		}
+	}
+}
+
+// An overloaded apiserver's 429 may be in any words, when a header tells that priority and fairness saw the request; a page of something in front has no such header.
+func TestThePriorityLevelTellsFlowControl(t *testing.T) {
+	for header, want := range map[string]chain.Reason{"X-Kubernetes-PF-PriorityLevel-UID": chain.ReasonAPIServerFlowControl, "X-Other": chain.ReasonAPIServerError} {
+		s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(header, "f1a2")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		dialFails(t, directOptions(), s.endpoint(), ample, want)
 	}
 }
 

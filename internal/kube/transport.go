@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"time"
 
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -102,11 +103,12 @@ func dialProxyTLS(dial dialFunc) dialFunc {
 
 // answer is a whole HTTP answer. A zero status means that none came.
 type answer struct {
-	status int
-	http2  bool
-	body   []byte
-	date   time.Time     // the Date header; zero when there was none
-	skew   time.Duration // by that Date, to about a second; positive: the local clock is ahead
+	status      int
+	http2       bool
+	prioritized bool // a header tells the priority level: an apiserver's priority and fairness saw the request
+	body        []byte
+	date        time.Time     // the Date header; zero when there was none
+	skew        time.Duration // by that Date, to about a second; positive: the local clock is ahead
 }
 
 type answerKey struct{}
@@ -143,7 +145,10 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	case len(body) > maxBody:
 		return nil, errTooLarge
 	}
-	got := answer{status: response.StatusCode, http2: response.ProtoMajor == 2, body: body}
+	got := answer{
+		status: response.StatusCode, http2: response.ProtoMajor == 2, body: body,
+		prioritized: response.Header.Get(flowcontrolv1.ResponseHeaderMatchedPriorityLevelConfigurationUID) != "",
+	}
 	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		middle := sent.Add(received.Sub(sent) / 2)
 		got.date, got.skew = date, middle.Sub(date.Add(time.Second/2)) // Date has whole seconds, cut off

@@ -288,7 +288,7 @@ func resolver(t testing.TB, code *dnsmessage.RCode) *net.Resolver {
 }
 
 func reply(query dnsmessage.Message, code dnsmessage.RCode) ([]byte, error) {
-	query.Response, query.RCode, query.Additionals = true, code, nil
+	query.Response, query.RecursionAvailable, query.RCode, query.Additionals = true, true, code, nil
 	if question := query.Questions[0]; code == dnsmessage.RCodeSuccess && question.Type == dnsmessage.TypeA {
 		query.Answers = []dnsmessage.Resource{{
 			Header: dnsmessage.ResourceHeader{Name: question.Name, Type: question.Type, Class: question.Class, TTL: 1},
