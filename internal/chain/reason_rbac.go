@@ -76,7 +76,7 @@ var rbacReasons = []ReasonInfo{
 			"Change the object in dry_run to what the policy asks for, or except the identity in the policy.",
 		)},
 	{StepRBAC, ReasonAdmissionWebhookUnavailable,
-		"An admission webhook cannot be reached, so writes fail. Reads work, and the apiserver itself is well.",
+		"An admission webhook cannot be reached, or gives no usable answer, so writes fail. Reads work, and the apiserver itself is well.",
 		"The dry run answered 500, failed calling webhook, while reviews and /readyz succeed. Ruled out: RBAC, an apiserver outage, the network to the apiserver.",
 		lines(
 			"The apiserver says: {why}.",
