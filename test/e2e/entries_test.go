@@ -23,6 +23,7 @@ func TestAccessEntries(t *testing.T) {
 	t.Run("entries and aws-auth", w.testBothModes)
 	t.Run("two identities at once", w.testAtOnce)
 	t.Run("the token ends on its way", w.testEnds)
+	t.Run("the token is too old for STS", w.testTooOld)
 	t.Run("STS throttles the authenticator", w.testThrottled)
 	t.Run("the authenticator hangs", w.testHangs)
 	t.Run("the authenticator is gone", w.testGone)
@@ -228,6 +229,27 @@ func (w *world) testEnds(t *testing.T) {
 				t.Errorf("the authenticator does not say %q:\n%s", test.logged, log)
 			}
 		})
+	}
+}
+
+// testTooOld has STS find the token past its time while all clocks agree, as for a machine that was suspended after it signed.
+func (w *world) testTooOld(t *testing.T) {
+	const text = "Signature expired: 20260101T000000Z is now earlier than 20260101T000100Z (20260101T001600Z - 15 min.)"
+	refuse := func(change func(map[string]sandbox.Refusal)) {
+		w.aws.State.Change(func(s *sandbox.State) { change(s.Refuse) })
+	}
+	defer refuse(func(r map[string]sandbox.Refusal) { delete(r, "PresignedGetCallerIdentity") })
+	before := len(w.cluster.Authenticator.Log())
+	run := w.probeMeanwhile(t, `{cluster: watched, identity: release}`, func() {
+		refuse(func(r map[string]sandbox.Refusal) {
+			r["PresignedGetCallerIdentity"] = sandbox.Refusal{Code: "SignatureDoesNotMatch", Message: text}
+		})
+	})
+	wanted{
+		steps: "ssfs--", step: chain.StepToken, reason: chain.ReasonTokenExpired, fix: "token", detail: []string{"STS refuses the presigned URL: ", "Signature expired: "},
+	}.check(t, run)
+	if log := w.cluster.Authenticator.Log()[before:]; !strings.Contains(log, "Signature expired: ") {
+		t.Errorf("the authenticator does not say so:\n%s", log)
 	}
 }
 
