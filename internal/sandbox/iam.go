@@ -5,8 +5,6 @@
 package sandbox
 
 import (
-	"encoding/xml"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,7 +59,7 @@ func (i *IAM) serve(w http.ResponseWriter, r *http.Request) {
 	i.state.record("iam", operation, code)
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, iamXML(operation, w.Header().Get("X-Amzn-Requestid"), result, fault)) // a client that left is not ours to report
+	_, _ = w.Write(queryXML(iamNamespace, operation, w.Header().Get("X-Amzn-Requestid"), result, fault)) // a client that left is not ours to report
 }
 
 func (i *IAM) call(r *http.Request, body []byte) (operation string, result any, fault *awsError) {
@@ -125,23 +123,4 @@ func iamDate(t time.Time) string {
 		t = longAgo
 	}
 	return t.UTC().Format(time.RFC3339)
-}
-
-func iamXML(operation, id string, result any, fault *awsError) string {
-	var b strings.Builder
-	e := xml.NewEncoder(&b)
-	root := xml.StartElement{Name: xml.Name{Space: iamNamespace, Local: operation + "Response"}}
-	var content any = struct {
-		Result any
-		ID     string `xml:"ResponseMetadata>RequestId"`
-	}{xmlNamed{operation + "Result", result}, id}
-	if fault != nil {
-		root.Name.Local = "ErrorResponse"
-		content = struct {
-			Error     stsErrorBody
-			RequestID string `xml:"RequestId"`
-		}{errorBody(fault), id}
-	}
-	mustEncode(e.EncodeElement(content, root))
-	return b.String()
 }

@@ -122,7 +122,7 @@ func writeSTS(w http.ResponseWriter, r *http.Request, operation string, result a
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
 		contentType, body = "application/json", stsJSON(operation, id, result, fault)
 	} else {
-		body = stsXML(operation, id, result, fault)
+		body = queryXML(stsNamespace, operation, id, result, fault)
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
@@ -144,11 +144,12 @@ func errorBody(fault *awsError) stsErrorBody {
 	return stsErrorBody{kind, fault.Code, fault.Message}
 }
 
-func stsXML(operation, id string, result any, fault *awsError) []byte {
+// queryXML is an answer of the query protocol, which STS and IAM speak: the result of an operation, or a fault.
+func queryXML(namespace, operation, id string, result any, fault *awsError) []byte {
 	var b strings.Builder
 	e := xml.NewEncoder(&b)
 	e.Indent("", "  ")
-	root := xml.StartElement{Name: xml.Name{Space: stsNamespace, Local: operation + "Response"}}
+	root := xml.StartElement{Name: xml.Name{Space: namespace, Local: operation + "Response"}}
 	var content any = struct {
 		Result any
 		ID     string `xml:"ResponseMetadata>RequestId"`
