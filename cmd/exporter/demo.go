@@ -1,4 +1,4 @@
-// The command demo is run against an embedded AWS account and its clusters: three targets work, three are broken on purpose.
+// The command demo is run against an embedded AWS account, its clusters and its load balancer: some targets work, the others are broken on purpose.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -22,11 +22,11 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
-// demoFaults break three of the scene's six targets, each at another layer.
-var demoFaults = []string{"not-mapped", "unexpected-principal", "denied"}
+// demoFaults break four of the demo's six targets, each at another layer.
+var demoFaults = []string{"not-mapped", "unexpected-principal", "denied", "all-unhealthy"}
 
 func (c *cli) addDemo() {
-	c.command("demo", "Run against an embedded AWS account and clusters on loopback: three targets work, three are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
+	c.command("demo", "Run against an embedded AWS account, clusters and a load balancer on loopback: two targets work, four are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
 		options := app.DefaultOptions()
 		options.Web = kingpinflag.AddFlags(cmd, "127.0.0.1"+app.DefaultAddress)
 		return func(ctx context.Context) (int, error) {
@@ -88,16 +88,20 @@ func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
 }
 
 func (c *cli) introduce(addr string, cfg *config.Config, faults []sandbox.Fault) {
-	c.print("An embedded AWS account with %d EKS clusters, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(cfg.Access), cfg.Probe.Interval)
+	targets := slices.Concat(cfg.Access, cfg.Groups)
+	c.print("An embedded AWS account with %d EKS clusters and a load balancer, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(targets), cfg.Probe.Interval)
 	c.print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n\n", addr, addr, addr)
-	for _, target := range cfg.Access {
+	for _, target := range targets {
 		at := slices.IndexFunc(faults, func(f sandbox.Fault) bool { return f.Target == target.Name })
-		if at < 0 {
+		switch {
+		case at >= 0:
+			f := faults[at]
+			c.print("  %s %-16s  %s / %s: %s\n", marks[f.Outcome], f.Target, f.Step, f.Reason, f.Meaning)
+		case target.Kind == chain.KindALB:
+			c.print("  %s %-16s  its targets are healthy\n", marks[chain.OutcomeSuccess], target.Name)
+		default:
 			c.print("  %s %-16s  gets in\n", marks[chain.OutcomeSuccess], target.Name)
-			continue
 		}
-		f := faults[at]
-		c.print("  %s %-16s  %s / %s: %s\n", marks[f.Outcome], f.Target, f.Step, f.Reason, f.Meaning)
 	}
 	c.print("\nCtrl-C ends it and leaves nothing behind.\n\n")
 }

@@ -27,7 +27,19 @@ var rungs = map[chain.Step][]struct {
 	},
 	chain.StepAccessEntry: {{"user %s", chain.FactUsername}, {"groups %s", chain.FactGroups}},
 	chain.StepRBAC:        {{"rules checked: %s", chain.FactRulesChecked}},
+	chain.StepRegistration: {
+		{"%s targets", chain.FactTargetType}, {"service %s", chain.FactService}, {"load balancer %s", chain.FactLoadBalancerState}, {"zones %s", chain.FactZones},
+		{"check %s", chain.FactHealthCheck}, {"zonal shift %s", chain.FactZonalShift}, {"anomaly %s", chain.FactAnomaly}, {"last read %s", chain.FactLastRead},
+	},
+	chain.StepHealth: {{"%s", chain.FactTargets}, {"fails open %s", chain.FactFailOpen}},
+	chain.StepRequest: {
+		{"status %s", chain.FactHTTPStatus}, {"%s", chain.FactAddress}, {"dns %s ms", chain.FactDNSTime}, {"tcp %s ms", chain.FactTCPTime}, {"tls %s ms", chain.FactTLSTime},
+		{"http %s ms", chain.FactHTTPTime}, {"certificate ends %s", chain.FactTLSNotAfter},
+	},
 }
+
+// spaced puts a blank after each comma of a list.
+var spaced = strings.NewReplacer(", ", ", ", ",", ", ")
 
 var marks = map[chain.Outcome]string{
 	chain.OutcomeSuccess: "✔", chain.OutcomeFailure: "✖", chain.OutcomeUnknown: "?", chain.OutcomeSkipped: "·",
@@ -52,6 +64,7 @@ func ladder(run chain.Run) string {
 		b.WriteString(strings.TrimRight(row, " ") + "\n")
 		writeLines(&b, rungIndent, lines[1:])
 	}
+	showGroup(&b, run)
 	if run.Verdict.Outcome != chain.OutcomeSuccess {
 		explain(&b, run)
 	}
@@ -72,7 +85,7 @@ func shown(s chain.StepResult) []string {
 	}
 	for _, r := range rungs[s.Step] {
 		if value := s.Facts[r.fact]; value != "" {
-			parts = append(parts, fmt.Sprintf(r.format, strings.ReplaceAll(value, ",", ", ")))
+			parts = append(parts, fmt.Sprintf(r.format, spaced.Replace(value)))
 		}
 	}
 	return parts

@@ -37,7 +37,7 @@ func (c *cli) addProbe() {
 	c.command("probe", "Probe each target once, now. Exits 0 when all is good, 1 on a failure, 3 when one could not tell.", func(cmd *kingpin.CmdClause) action {
 		var f probeFlags
 		f.file = configFlag(cmd)
-		f.names = cmd.Arg("target", "Targets (identity@cluster); all of the configuration when none is named.").Strings()
+		f.names = cmd.Arg("target", "Targets (identity@cluster, or a target group's name); all of the configuration when none is named.").Strings()
 		f.output = cmd.Flag("output", "How to print.").Default("text").Enum("text", "json")
 		f.adhoc.addFlags(cmd)
 		return func(ctx context.Context) (int, error) { return c.probe(ctx, f) }
@@ -49,11 +49,29 @@ func (c *cli) probe(ctx context.Context, f probeFlags) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	targets := cfg.Access
-	prober, err := app.NewProber(ctx, app.ProberOptions{EKSReadsPerSecond: cfg.AWSAPIBudget.EKSReadsPerSecond})
+	prober, err := app.NewProber(ctx, app.ProberOptions{EKSReadsPerSecond: cfg.AWSAPIBudget.EKSReadsPerSecond, ELBReadsPerSecond: cfg.AWSAPIBudget.ELBReadsPerSecond})
 	if err != nil {
 		return exitUsage, err
 	}
+	defer prober.Close()
+	targets, err := f.targets(ctx, cfg, prober)
+	if err != nil {
+		return exitUnknown, err
+	}
+	if targets, err = f.chosen(targets); err != nil {
+		return exitUsage, err
+	}
+	runs, err := runAll(ctx, prober, targets)
+	if err != nil { // interrupted
+		return exitUnknown, err
+	}
+	if err := printRuns(c.stdout, runs, *f.output); err != nil {
+		return exitUnknown, err
+	}
+	return exitCode(runs), nil
+}
+
+func runAll(ctx context.Context, prober *app.Prober, targets []chain.Target) ([]chain.Run, error) {
 	runs := make([]chain.Run, len(targets))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -63,16 +81,10 @@ func (c *cli) probe(ctx context.Context, f probeFlags) (int, error) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil { // interrupted
-		return exitUnknown, err
-	}
-	if err := printRuns(c.stdout, runs, *f.output); err != nil {
-		return exitUnknown, err
-	}
-	return exitCode(runs), nil
+	return runs, group.Wait()
 }
 
-// config is the configuration with the targets to probe alone: the named ones, all, or the ad hoc one.
+// config is the configuration of the file, or of the ad hoc flags.
 func (f probeFlags) config() (*config.Config, error) {
 	if f.adhoc != (adhoc{}) {
 		if len(*f.names) > 0 {
@@ -85,22 +97,40 @@ func (f probeFlags) config() (*config.Config, error) {
 	if err != nil {
 		return nil, configHint(err, *f.file)
 	}
-	if len(cfg.Access) == 0 {
-		return nil, fmt.Errorf("probing the targets of %s: it has none; add a section access", *f.file)
+	if len(cfg.Access)+len(cfg.Groups)+len(cfg.Discoveries) == 0 {
+		return nil, fmt.Errorf("probing the targets of %s: it has none; add a section access or target_groups", *f.file)
 	}
+	return cfg, nil
+}
+
+// targets are the configured ones and, where a name asks for more, or none is named, those that the discoveries find.
+func (f probeFlags) targets(ctx context.Context, cfg *config.Config, prober *app.Prober) ([]chain.Target, error) {
+	configured := slices.Concat(cfg.Access, cfg.Groups)
+	if len(*f.names) > 0 && !slices.ContainsFunc(*f.names, func(name string) bool { return find(configured, name) < 0 }) {
+		return configured, nil
+	}
+	found, err := prober.DiscoverAll(ctx, cfg.Discoveries, configured)
+	return slices.Concat(configured, found), err
+}
+
+// chosen are the named ones, or all.
+func (f probeFlags) chosen(targets []chain.Target) ([]chain.Target, error) {
 	if len(*f.names) == 0 {
-		return cfg, nil
+		return targets, nil
 	}
 	var chosen []chain.Target
 	for _, name := range *f.names {
-		at := slices.IndexFunc(cfg.Access, func(t chain.Target) bool { return t.Name == name })
+		at := find(targets, name)
 		if at < 0 {
-			return nil, fmt.Errorf("looking for target %q in %s: there is none; targets: %s", name, *f.file, names(cfg.Access))
+			return nil, fmt.Errorf("looking for target %q in %s: there is none; targets: %s", name, *f.file, names(targets))
 		}
-		chosen = append(chosen, cfg.Access[at])
+		chosen = append(chosen, targets[at])
 	}
-	cfg.Access = chosen
-	return cfg, nil
+	return chosen, nil
+}
+
+func find(targets []chain.Target, name string) int {
+	return slices.IndexFunc(targets, func(t chain.Target) bool { return t.Name == name })
 }
 
 func names(targets []chain.Target) string {

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // scene [FAULT…] starts a world with these faults, and points the script's environment at it; its configuration is $CONFIG. The fault ad-hoc makes a world for ad hoc probes.
 //
-// The program's process cannot ask the scene's DNS, so EKS tells the clusters' endpoints by their addresses, which their certificates hold too.
+// The program's process cannot ask the scene's DNS, so EKS tells the clusters' endpoints by their addresses, which their certificates hold too, and the shop is asked at the load balancer's address.
 func scene(ts *testscript.TestScript, _ bool, faults []string) {
 	dir := ts.MkAbs("scene")
 	ts.Check(os.Mkdir(dir, 0o700))
@@ -74,6 +75,7 @@ func scene(ts *testscript.TestScript, _ bool, faults []string) {
 			s.Clusters[name].Fault.Endpoint = "https://" + server.Addr()
 		}
 	})
+	world.Config = strings.NewReplacer("https://"+sandbox.SceneShopHost, "https://127.0.0.1", "request: {", "request: {host: shop.example.test, sni: shop.example.test, ").Replace(world.Config)
 	for _, name := range faults {
 		if name == "ad-hoc" {
 			world.State.Change(forAdhoc)

@@ -12,6 +12,7 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/kube"
 	"github.com/eks-slo/eks-slo-exporter/internal/probes"
+	"github.com/eks-slo/eks-slo-exporter/internal/request"
 )
 
 // cloud is awsapi.Client as probes.Cloud.
@@ -76,4 +77,39 @@ func unauthorized(err error) error {
 		return &probes.Unauthorized{Date: refused.Date}
 	}
 	return err
+}
+
+// bindings is kube.Reader as probes.Bindings.
+type bindings struct{ reader *kube.Reader }
+
+func reads(cluster probes.ClusterReads) kube.ClusterReads {
+	return kube.ClusterReads{Endpoint: kube.Endpoint(cluster.Endpoint), Token: cluster.Token}
+}
+
+func (b bindings) Binding(ctx context.Context, cluster probes.ClusterReads, ref chain.BindingRef) (chain.Binding, bool, error) {
+	return b.reader.Binding(ctx, reads(cluster), ref)
+}
+
+func (b bindings) List(ctx context.Context, cluster probes.ClusterReads) ([]chain.Binding, error) {
+	return b.reader.List(ctx, reads(cluster))
+}
+
+func (b bindings) Trouble(ctx context.Context, cluster probes.ClusterReads, ref chain.BindingRef) (chain.BindingTrouble, error) {
+	return b.reader.Trouble(ctx, reads(cluster), ref)
+}
+
+func (b bindings) Backends(ctx context.Context, cluster probes.ClusterReads, binding chain.Binding) (chain.Backends, error) {
+	return b.reader.Backends(ctx, reads(cluster), binding)
+}
+
+func (b bindings) Pods(ctx context.Context, cluster probes.ClusterReads, namespace string, selector map[string]string) ([]chain.Pod, error) {
+	return b.reader.Pods(ctx, reads(cluster), namespace, selector)
+}
+
+// requester is request.Client as probes.Requester.
+type requester struct{ *request.Client }
+
+func (r requester) Do(ctx context.Context, asked chain.Request) (probes.Response, chain.Facts, error) {
+	response, facts, err := r.Client.Do(ctx, asked)
+	return probes.Response(response), facts, err
 }

@@ -34,14 +34,16 @@ type App struct {
 	store     *results.Store
 	metrics   *metrics.Metrics
 	scheduler *scheduler.Scheduler
-	runner    *runner
+	probing   *probing
+	discovery *discovery
 	recorder  *recorder
 	registry  *prometheus.Registry
 	handler   http.Handler
 
 	reloading sync.Mutex // one reload at a time
+	plan      plan       // the last good configuration
+	probers   []*Prober  // the plan's, and those before it
 	current   []chain.Target
-	reads     float64
 	ready     atomic.Bool
 	addr      string
 	failed    chan error
@@ -63,10 +65,12 @@ func New(options Options) (*App, error) {
 	}
 	store := results.NewStore()
 	a := &App{
-		options: options, store: store, metrics: m, runner: &runner{}, recorder: newRecorder(store, m, options.Logger), registry: registry, failed: make(chan error, 1),
+		options: options, store: store, metrics: m, probing: &probing{}, registry: registry, failed: make(chan error, 1),
 	}
+	a.discovery = newDiscovery(a)
+	a.recorder = newRecorder(a)
 	a.scheduler, err = scheduler.New(scheduler.Options{
-		Runner: a.runner, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
+		Runner: a.probing, Pacer: a.probing, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
 	})
 	if err != nil {
 		return nil, err
@@ -100,11 +104,35 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.serve(listeners)
+	a.teardown.push("cluster connections", a.closeProbers) // when no run is under way any more
 	a.teardown.push("scheduler", a.scheduler.Stop)
 	a.apply(plan) //nolint:contextcheck // runs outlive the start, and end with the scheduler
+	a.discover()  //nolint:contextcheck // so does discovery
 	a.ready.Store(true)
-	a.options.Logger.Info("started", "address", a.addr, "targets", len(plan.targets), "version", a.options.Version)
+	a.options.Logger.Info("started", "address", a.addr, "targets", len(a.current), "version", a.options.Version)
 	return nil
+}
+
+func (a *App) closeProbers(context.Context) error {
+	for _, p := range a.probers {
+		p.Close()
+	}
+	return nil
+}
+
+// discover begins to look for targets.
+func (a *App) discover() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.discovery.run(ctx)
+	}()
+	a.teardown.push("discovery", func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	})
 }
 
 // Stop ends everything, last started first: no new slots, runs dropped, requests drained.

@@ -50,7 +50,7 @@ type exporter struct {
 // startExporter runs the scene's exporter until the test ends. Its slots are a second apart.
 func startExporter(t *testing.T, scene *sandbox.Scene) *exporter {
 	t.Helper()
-	scene.Config = strings.Replace(scene.Config, "interval: 5s, timeout: 3s", "interval: 1s, timeout: 1s", 1)
+	scene.Config = strings.NewReplacer("interval: 5s, timeout: 3s", "interval: 1s, timeout: 1s", "    interval: 5s\n    timeout: 3s\n", "    interval: 1s\n    timeout: 1s\n", "timeout: 1s}", "timeout: 500ms}").Replace(scene.Config)
 	scene.Setenv(t.Setenv)
 	path, err := scene.WriteConfig()
 	if err != nil {
@@ -158,6 +158,7 @@ func TestExporterFromStartToStop(t *testing.T) {
 	want := map[string]string{
 		"ci-deploy@prod": "success", "ci-release@prod": "failure access_entry/not_mapped",
 		"runner@prod": "failure credentials/unexpected_principal", "viewer@staging": "failure rbac/denied", "pod-agent@prod": "success", "node@prod": "success",
+		"shop": "success", "web": "success",
 	}
 	e.await("an event of every target", func() bool { return len(e.verdicts()) == len(want) })
 	for target, verdict := range want {
@@ -172,6 +173,8 @@ func TestExporterFromStartToStop(t *testing.T) {
 		`eks_access_failing{cluster="prod",identity="runner",reason="unexpected_principal",step="credentials"} 1`,
 		`eks_access_failing{cluster="staging",identity="viewer",reason="denied",step="rbac"} 1`,
 		`eks_access_target_info{cluster="prod",env="prod",identity="ci-deploy",team="payments"} 1`,
+		`alb_targets{state="healthy",target_group="shop"} 3`,
+		`alb_target_info{binding="shop",cluster="prod",env="prod",namespace="shop",region="eu-west-1",target_group="shop",team="shop"} 1`,
 		`eks_slo_exporter_config_last_reload_successful 1`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
@@ -179,7 +182,7 @@ func TestExporterFromStartToStop(t *testing.T) {
 		}
 	}
 	page := e.get("/")
-	for _, text := range []string{"3 failure, 3 success", "access_entry / not_mapped", "rbac / denied"} {
+	for _, text := range []string{"3 failure, 5 success", "access_entry / not_mapped", "rbac / denied"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)
 		}

@@ -107,8 +107,11 @@ func clock(offset time.Duration) func(*testing.T, *sandbox.Scene) {
 	}
 }
 
-func TestCases(t *testing.T) {
-	for name, c := range cases {
+func TestCases(t *testing.T) { tryCases(t, cases) }
+
+func tryCases(t *testing.T, rows map[string]caseRow) {
+	t.Helper()
+	for name, c := range rows {
 		t.Run(name, func(t *testing.T) {
 			scene := newScene(t)
 			target := c.target

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
-	"github.com/eks-slo/eks-slo-exporter/internal/probes"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
@@ -25,7 +24,7 @@ func oneHop(t *testing.T, scene *sandbox.Scene) chain.Target {
 }
 
 // counted runs the target and returns how often each operation was answered meanwhile.
-func counted(t *testing.T, scene *sandbox.Scene, prober *probes.Prober, target chain.Target) (chain.Run, map[string]int) {
+func counted(t *testing.T, scene *sandbox.Scene, prober *Prober, target chain.Target) (chain.Run, map[string]int) {
 	t.Helper()
 	before := len(calls(scene))
 	run, err := prober.Run(t.Context(), target, time.Now())
@@ -48,10 +47,7 @@ func calls(scene *sandbox.Scene) (all []sandbox.Call) {
 func TestColdRunIsCounted(t *testing.T) {
 	scene := newScene(t)
 	target := oneHop(t, scene)
-	prober, err := NewProber(t.Context(), ProberOptions{Resolver: scene.DNS.Resolver()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prober := newProber(t, scene)
 	first, counts := counted(t, scene, prober, target)
 	if first.Verdict.Outcome != chain.OutcomeSuccess || counts["DescribeCluster"] != 1 {
 		t.Fatalf("the first run: %+v, calls %v", first.Verdict, counts)
@@ -80,10 +76,7 @@ func TestColdRunIsCounted(t *testing.T) {
 func TestNoSuccessFromACache(t *testing.T) {
 	scene := newScene(t)
 	target := oneHop(t, scene)
-	prober, err := NewProber(t.Context(), ProberOptions{Resolver: scene.DNS.Resolver()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prober := newProber(t, scene)
 	if run, _ := counted(t, scene, prober, target); run.Verdict.Outcome != chain.OutcomeSuccess {
 		t.Fatalf("got %+v", run.Verdict)
 	}

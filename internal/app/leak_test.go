@@ -62,6 +62,7 @@ func allThatIsSaid(t *testing.T, scene *sandbox.Scene, name string) map[string]s
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.probing.governor.Store(p.governor)
 	a.recorder.retain(p.targets)
 	run, err := p.prober.Run(t.Context(), targetNamed(t, p.targets, name), time.Now())
 	if err != nil {
@@ -89,18 +90,21 @@ func allThatIsSaid(t *testing.T, scene *sandbox.Scene, name string) map[string]s
 // oneEvent checks that the slot ended in exactly one event, whose verdict is counted once.
 func oneEvent(t *testing.T, metrics string, run chain.Run) {
 	t.Helper()
-	of := fmt.Sprintf(`{cluster=%q,identity=%q`, run.Target.Cluster.Name, run.Target.Identity.Name)
-	want := []string{"eks_access_slots_total" + of + "} 1"}
+	chainOf, before, after := "eks_access", fmt.Sprintf(`cluster=%q,identity=%q,`, run.Target.Cluster.Name, run.Target.Identity.Name), ""
+	if run.Target.Kind == chain.KindALB {
+		chainOf, before, after = "alb", "", fmt.Sprintf(`,target_group=%q`, run.Target.Name)
+	}
+	want := []string{chainOf + "_slots_total{" + strings.Trim(before+after, ",") + "} 1"}
 	for _, result := range chain.Results {
 		n := 0
 		if result == run.Verdict.Outcome {
 			n = 1
 		}
-		want = append(want, fmt.Sprintf(`eks_access_probes_total%s,result=%q} %d`, of, result, n))
+		want = append(want, fmt.Sprintf(`%s_probes_total{%sresult=%q%s} %d`, chainOf, before, result, after, n))
 	}
 	for _, line := range want {
 		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("/metrics lacks %s:\n%s", line, grep(metrics, of))
+			t.Errorf("/metrics lacks %s:\n%s", line, grep(metrics, chainOf+"_probes_total"))
 		}
 	}
 }

@@ -1,10 +1,11 @@
-// Every reason that a run of the access chain can give is shown by a fault of the sandbox, or is excepted here with the cause.
+// Every reason that a run can give is shown by a fault of the sandbox, or is excepted here with the cause.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 package app
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -13,14 +14,13 @@ import (
 
 // unshown are the reasons without a fault.
 var unshown = map[chain.Reason]string{
-	chain.ReasonOverrun:         "the scheduler's: no run was made",
-	chain.ReasonMissedSlot:      "the scheduler's: no run was made",
-	chain.ReasonELBAPIThrottled: "of the alb chain",
+	chain.ReasonOverrun:    "the scheduler's: no run was made",
+	chain.ReasonMissedSlot: "the scheduler's: no run was made",
 }
 
 func TestEveryReasonHasAFault(t *testing.T) {
 	shown := map[chain.Step]map[chain.Reason]bool{chain.StepNone: {}}
-	for _, step := range chain.KindAccess.Steps() {
+	for _, step := range slices.Concat(chain.KindAccess.Steps(), chain.KindALB.Steps()) {
 		shown[step] = map[chain.Reason]bool{}
 	}
 	for _, fault := range sandbox.Faults() {

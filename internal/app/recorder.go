@@ -18,6 +18,7 @@ import (
 type recorder struct {
 	store   *results.Store
 	metrics *metrics.Metrics
+	probing *probing
 	logger  *slog.Logger
 
 	mu   sync.Mutex
@@ -31,8 +32,8 @@ type said struct {
 	reason  chain.Reason
 }
 
-func newRecorder(store *results.Store, m *metrics.Metrics, logger *slog.Logger) *recorder {
-	return &recorder{store: store, metrics: m, logger: logger, last: map[string]said{}}
+func newRecorder(a *App) *recorder {
+	return &recorder{store: a.store, metrics: a.metrics, probing: a.probing, logger: a.options.Logger, last: map[string]said{}}
 }
 
 // Record implements scheduler.Recorder.
@@ -40,7 +41,22 @@ func (r *recorder) Record(run chain.Run) {
 	r.store.Record(run)
 	r.metrics.Record(run)
 	r.expiry(run)
+	r.pace(run)
 	r.log(run)
+}
+
+// pace lets the governor learn from a run, and shows how far it stretches intervals.
+func (r *recorder) pace(run chain.Run) {
+	if run.Target.Kind != chain.KindALB {
+		return
+	}
+	governor := r.probing.governor.Load()
+	governor.Observe(run)
+	var stretch []metrics.Stretch
+	for _, s := range governor.Stretch() {
+		stretch = append(stretch, metrics.Stretch{Account: s.Account, Region: s.Region, Service: "elasticloadbalancing", Factor: s.Factor})
+	}
+	r.metrics.SetStretch(stretch)
 }
 
 // expiry shows the end of the session that the run signed in with. Credentials without an end have no series; a run that got no session says nothing about the last one.

@@ -13,40 +13,82 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/config"
-	"github.com/eks-slo/eks-slo-exporter/internal/probes"
+	"github.com/eks-slo/eks-slo-exporter/internal/scheduler"
 )
 
 // plan is a configuration whose fallible work is done.
 type plan struct {
-	targets []chain.Target
-	prober  *probes.Prober
-	reads   float64 // the budget of EKS reads that the prober keeps
+	targets     []chain.Target // the configured ones
+	discoveries []chain.Discovery
+	budget      config.AWSAPIBudget
+	prober      *Prober
+	governor    *scheduler.Governor
 }
 
-// prepare reads the configuration and makes its prober.
+// prepare reads the configuration and makes what probes by it.
 func (a *App) prepare(ctx context.Context) (plan, error) {
 	cfg, err := config.Load(a.options.ConfigFile)
 	if err != nil {
 		return plan{}, err
 	}
-	if current := a.runner.prober.Load(); current != nil && a.reads == cfg.AWSAPIBudget.EKSReadsPerSecond {
-		return plan{cfg.Access, current, a.reads}, nil // what is known of clusters, and what is left of the budget, outlive a reload
+	p := plan{targets: slices.Concat(cfg.Access, cfg.Groups), discoveries: cfg.Discoveries, budget: cfg.AWSAPIBudget, prober: a.plan.prober, governor: a.plan.governor}
+	if p.prober != nil && p.budget == a.plan.budget {
+		return p, nil // what is known of clusters and groups, and what is left of the budget, outlive a reload
 	}
-	prober, err := NewProber(ctx, ProberOptions{Resolver: a.options.Resolver, EKSReadsPerSecond: cfg.AWSAPIBudget.EKSReadsPerSecond, Watch: a.metrics})
+	p.prober, err = NewProber(ctx, ProberOptions{
+		Resolver: a.options.Resolver, EKSReadsPerSecond: p.budget.EKSReadsPerSecond, ELBReadsPerSecond: p.budget.ELBReadsPerSecond, Watch: a.metrics,
+	})
 	if err != nil {
 		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
 	}
-	return plan{cfg.Access, prober, cfg.AWSAPIBudget.EKSReadsPerSecond}, nil
+	governing := scheduler.DefaultGovernorOptions()
+	governing.ReadsPerSecond = p.budget.ELBReadsPerSecond
+	if p.governor, err = scheduler.NewGovernor(governing); err != nil {
+		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
+	}
+	return p, nil
 }
 
-// apply swaps the plan in: removed targets end, their series and results vanish, the new ones exist at 0, and only then begin.
+// apply swaps the plan in; what its discoveries found before goes on being probed.
 func (a *App) apply(p plan) {
-	a.runner.prober.Store(p.prober)
-	a.scheduler.Set(stay(a.current, p.targets))
-	a.recorder.retain(p.targets)
-	a.scheduler.Set(p.targets)
-	a.current, a.reads = p.targets, p.reads
+	if p.prober != a.plan.prober { // runs of the one before may be under way until the end
+		a.probers = append(a.probers, p.prober)
+	}
+	a.plan = p
+	a.probing.prober.Store(p.prober)
+	a.probing.governor.Store(p.governor)
+	a.discovery.set(p.discoveries)
+	a.retarget()
 	a.metrics.ReloadSucceeded(time.Now())
+}
+
+// retarget makes the configured and the found targets the ones that are probed: removed ones end, their series and results vanish, the new ones exist at 0, and only then begin.
+// The caller holds reloading.
+func (a *App) retarget() {
+	targets := slices.Concat(a.plan.targets, a.discovery.targets(a.plan.targets))
+	a.plan.governor.Set(targets)
+	a.scheduler.Set(stay(a.current, targets))
+	a.recorder.retain(targets)
+	a.scheduler.Set(targets)
+	a.current = targets
+	a.warnOfPass()
+}
+
+// rediscovered takes in what discovery has found.
+func (a *App) rediscovered() {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	a.retarget()
+}
+
+// warnOfPass tells when a budget is too small for its groups; that a group is read again at once when it turns bad stays true.
+func (a *App) warnOfPass() {
+	for _, s := range a.plan.governor.Stretch() {
+		if s.Pass > scheduler.MaxAge {
+			a.options.Logger.Warn("the ELB budget reads each target group less often than every three minutes: raise aws_api_budget.elb_reads_per_second, or probe fewer groups",
+				"account", s.Account, "region", s.Region, "target_groups", s.Targets, "every", s.Pass.Round(time.Second), "reads_per_second", a.plan.budget.ELBReadsPerSecond)
+		}
+	}
 }
 
 // stay returns the targets of before whose names are wanted further on.
@@ -69,14 +111,23 @@ func (a *App) Reload() error {
 		return err
 	}
 	a.apply(p)
-	a.options.Logger.Info("configuration reloaded", "file", a.options.ConfigFile, "targets", len(p.targets))
+	a.discovery.wake()
+	a.options.Logger.Info("configuration reloaded", "file", a.options.ConfigFile, "targets", len(a.current))
 	return nil
 }
 
-// runner is the scheduler's Runner: whatever prober the last good configuration made.
-type runner struct{ prober atomic.Pointer[probes.Prober] }
+// probing is the scheduler's Runner and Pacer: whatever the last good configuration made.
+type probing struct {
+	prober   atomic.Pointer[Prober]
+	governor atomic.Pointer[scheduler.Governor]
+}
 
 // Run implements scheduler.Runner.
-func (r *runner) Run(ctx context.Context, target chain.Target, slot time.Time) (chain.Run, error) {
-	return r.prober.Load().Run(ctx, target, slot)
+func (p *probing) Run(ctx context.Context, target chain.Target, slot time.Time) (chain.Run, error) {
+	return p.prober.Load().Run(ctx, target, slot)
+}
+
+// Next implements scheduler.Pacer.
+func (p *probing) Next(target chain.Target, earliest time.Time) time.Time {
+	return p.governor.Load().Next(target, earliest)
 }

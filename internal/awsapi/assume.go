@@ -5,6 +5,7 @@
 package awsapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,7 +30,7 @@ type hop struct {
 	roleARN      string
 	web          *webIdentity // nil: AssumeRole
 	externalID   chain.Secret
-	externalFile string
+	externalFrom string // where the external id was read; says nothing when there is none
 	duration     time.Duration
 	policy       *string
 }
@@ -41,11 +42,11 @@ func (l *Login) plan() ([]hop, error) {
 		hops = append(hops, hop{roleARN: l.source.web.roleARN, web: l.source.web, duration: defaultDuration})
 	}
 	for _, h := range l.identity.Hops {
-		id, err := l.externalID(h.ExternalIDFile)
+		id, err := l.externalID(h)
 		if err != nil {
 			return nil, err
 		}
-		next := hop{roleARN: h.RoleARN, externalID: id, externalFile: h.ExternalIDFile, duration: h.Duration}
+		next := hop{roleARN: h.RoleARN, externalID: id, externalFrom: cmp.Or(h.ExternalIDFile, "the TargetGroupBinding"), duration: h.Duration}
 		if next.duration == 0 {
 			next.duration = defaultDuration
 		}
@@ -81,7 +82,7 @@ func (l *Login) Assume(ctx context.Context) (*Session, error) {
 
 // reuse lets a kept session serve, after it was asked who it is: one that was revoked in the meantime gives way to a new one within the run.
 func (l *Login) reuse(ctx context.Context, calls *stsCalls) (*Session, error) {
-	now, key := l.client.options.Now(), fmt.Sprintf("%s %+v", l.region, l.identity)
+	now, key := l.client.options.Now(), sessionKey(l.identity, l.region)
 	if kept, ok := l.client.sessions.get(key, now); ok {
 		session := kept.reusedAt(now, calls)
 		answer := session.ask(ctx)
@@ -148,8 +149,8 @@ func (l *Login) take(ctx context.Context, h hop, from *Session) (*types.Credenti
 		return out.Credentials, seen.seen(), nil
 	}
 	in := &sts.AssumeRoleInput{RoleArn: aws.String(h.roleARN), RoleSessionName: aws.String(l.sessionName()), DurationSeconds: seconds, Policy: h.policy}
-	if h.externalFile != "" {
-		in.ExternalId = aws.String(h.externalID.Reveal())
+	if id := h.externalID.Reveal(); id != "" {
+		in.ExternalId = aws.String(id)
 	}
 	out, err := from.calls.api.AssumeRole(ctx, in, as(from.provider(), seen))
 	if err != nil {
@@ -197,8 +198,8 @@ func (l *Login) doing(h hop) string {
 
 func (l *Login) facts(h hop) chain.Facts {
 	facts := chain.Facts{chain.FactHop: h.place, chain.FactRoleARN: h.roleARN, chain.FactRoleName: roleName(h.roleARN), chain.FactRegion: l.region}
-	if h.externalFile != "" {
-		facts[chain.FactExternalID] = "sent, from " + h.externalFile
+	if h.externalID.Reveal() != "" {
+		facts[chain.FactExternalID] = "sent, from " + h.externalFrom
 	}
 	return facts
 }

@@ -30,11 +30,11 @@ func plainBody(request *smithyhttp.Request) (*smithyhttp.Request, error) {
 	return plain, nil
 }
 
-// maxAnswer bounds an answer, in bytes. The largest that AWS sends here, a page of a hundred access entries, has some 20 kB.
-const maxAnswer = 1 << 20
+// maxAnswer bounds an answer, in bytes. The largest that AWS sends here, a page of 400 load balancers with their zones or the health of a thousand targets, has some 800 kB.
+const maxAnswer = 4 << 20
 
 // errAnswerTooLarge ends the reading of an answer past the bound.
-var errAnswerTooLarge = errors.New("the answer is larger than 1 MiB")
+var errAnswerTooLarge = errors.New("the answer is larger than 4 MiB")
 
 // boundAnswers lets the deserializers read no more than the bound: the SDK itself reads for as long as something comes. broken is told of an error that ends the reading: the SDK's own
 // error does not tell it from a text that cannot be parsed.

@@ -1,4 +1,4 @@
-// The read budget: a token bucket per account and region, so that the exporter never takes the API rate away from those who run the cluster.
+// The read budgets: a token bucket per service, account and region, so that the exporter never takes the API rate away from those who run the cluster.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -6,6 +6,8 @@ package awsapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -13,7 +15,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// budgets holds the buckets of the EKS API. AWS publishes no rate for it; a hundred DescribeCluster at once are known to be throttled.
+// budgets holds the buckets of one service's API, by account and region.
+//
+// EKS publishes no rate; a hundred DescribeCluster at once are known to be throttled. ELB has a bucket of 40 reads that refills by 10 a second, which all who read in the account and region
+// share, the load balancer controller too (Application Load Balancers user guide, "ELB API throttling").
 type budgets struct {
 	perSecond float64
 	observe   func(time.Duration)
@@ -22,11 +27,14 @@ type budgets struct {
 	buckets map[string]*rate.Limiter
 }
 
-func newBudgets(options Options) *budgets {
-	return &budgets{perSecond: options.EKSReadsPerSecond, observe: options.ObserveWait, buckets: map[string]*rate.Limiter{}}
+func newBudgets(perSecond float64, observe func(time.Duration)) *budgets {
+	return &budgets{perSecond: perSecond, observe: observe, buckets: map[string]*rate.Limiter{}}
 }
 
-// wait takes one read out of the bucket of an account in a region. Its error is the context's own, or says that the deadline comes before the turn: then nothing was waited for.
+// errNoTurn is returned by wait when the deadline comes before the turn.
+var errNoTurn = errors.New("the read's turn would come after the run's end")
+
+// wait takes one read out of the bucket of an account in a region. Its error is the context's own, or errNoTurn: then nothing was waited for.
 func (b *budgets) wait(ctx context.Context, account, region string) error {
 	b.mu.Lock()
 	key := account + " " + region
@@ -40,5 +48,13 @@ func (b *budgets) wait(ctx context.Context, account, region string) error {
 	began := time.Now()
 	err := bucket.Wait(ctx)
 	b.observe(time.Since(began))
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", errNoTurn, err)
+	}
 	return err
+}
+
+// notSent is the detail of a read that had no turn. The option is the one that sets its budget.
+func notSent(read, option string) string {
+	return fmt.Sprintf("%s was not sent: the exporter's own budget, aws_api_budget.%s, has no read left within the run's time; AWS did not throttle", read, option)
 }

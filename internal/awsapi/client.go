@@ -26,15 +26,19 @@ type Options struct {
 	ObserveRequest func(service, operation, code string)
 	// ObserveSkew is told of every Date header. A positive skew: the local clock is ahead. The peer is service.region.
 	ObserveSkew func(peer string, skew time.Duration)
-	// ObserveWait is told how long each EKS read waited for its turn in the read budget.
+	// ObserveWait is told how long each read waited for its turn in the read budget.
 	ObserveWait func(wait time.Duration)
 	// Now is the local clock.
 	Now func() time.Time
 	// EKSReadsPerSecond is the budget of EKS reads, per account and region.
 	EKSReadsPerSecond float64
+	// ELBReadsPerSecond is the budget of ELB reads, per account and region. A page is a read.
+	ELBReadsPerSecond float64
+	// HTTPClient carries the calls of the observers' reads (EKS, ELB, IAM). nil: one that dials, as the environment says.
+	HTTPClient aws.HTTPClient
 }
 
-// DefaultOptions returns options that observe nothing and read the EKS API once a second.
+// DefaultOptions returns options that observe nothing and read the EKS API once, and the ELB API twice a second.
 func DefaultOptions() Options {
 	return Options{
 		ObserveRequest:    func(string, string, string) {},
@@ -42,6 +46,7 @@ func DefaultOptions() Options {
 		ObserveWait:       func(time.Duration) {},
 		Now:               time.Now,
 		EKSReadsPerSecond: 1,
+		ELBReadsPerSecond: 2,
 	}
 }
 
@@ -57,11 +62,14 @@ func (o Options) validate() error {
 		return errors.New("awsapi: Options.Now is not set")
 	case !(o.EKSReadsPerSecond > 0):
 		return fmt.Errorf("awsapi: Options.EKSReadsPerSecond is %g, must be above 0", o.EKSReadsPerSecond)
+	case !(o.ELBReadsPerSecond > 0):
+		return fmt.Errorf("awsapi: Options.ELBReadsPerSecond is %g, must be above 0", o.ELBReadsPerSecond)
 	}
 	return nil
 }
 
-// Client calls AWS. Safe for concurrent use. It keeps no credentials, but for the sessions of the observers and those of identities with reuse_session.
+// Client calls AWS. Safe for concurrent use. It keeps no credentials, but for the sessions of the observers and those of identities with reuse_session; of
+// what was read, it keeps the list of target groups and load balancers, their attributes and their tags, for a while.
 type Client struct {
 	options   Options
 	base      aws.Config      // transport and endpoints; no credentials and no region
@@ -69,11 +77,13 @@ type Client struct {
 	replays   *http.Client
 	node      doer // for the Pod Identity agent and instance metadata
 	sessions  *sessionStore
-	signIns   signIns // of observers, under way
-	budgets   *budgets
+	signIns   underWay[*Session] // of observers
+	eksReads  *budgets
+	elbReads  *budgets
+	kept      elbKept
 }
 
-// New reads the SDK's environment variables once: endpoints (AWS_ENDPOINT_URL_STS, _EKS), AWS_CA_BUNDLE, the proxy, FIPS and dual-stack settings. Its errors name the variable
+// New reads the SDK's environment variables once: endpoints (AWS_ENDPOINT_URL_STS, _EKS, _ELASTIC_LOAD_BALANCING_V2), AWS_CA_BUNDLE, the proxy, FIPS and dual-stack settings. Its errors name the variable
 // that cannot be used. Shared configuration files are read by the sources profile and default alone; credentials, token files and external ids at every run.
 func New(_ context.Context, options Options) (*Client, error) {
 	if err := options.validate(); err != nil {
@@ -83,8 +93,12 @@ func New(_ context.Context, options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.HTTPClient != nil {
+		base.HTTPClient = options.HTTPClient
+	}
 	return &Client{
-		options: options, base: base, transport: client.GetTransport(), sessions: newSessionStore(), budgets: newBudgets(options),
+		options: options, base: base, transport: client.GetTransport(), sessions: newSessionStore(), signIns: underWay[*Session]{what: "its sign-in"},
+		eksReads: newBudgets(options.EKSReadsPerSecond, options.ObserveWait), elbReads: newBudgets(options.ELBReadsPerSecond, options.ObserveWait), kept: newELBKept(options.Now),
 		node:    newNodeClient(client.GetTransport()),
 		replays: &http.Client{Transport: client.GetTransport(), CheckRedirect: noRedirect},
 	}, nil

@@ -84,24 +84,20 @@ func (c *Client) read(ctx context.Context, target chain.Target, operation string
 	if err := checkRegion(target.Cluster.Region); err != nil {
 		return err
 	}
-	session, err := c.observerSession(ctx, target)
+	reader := clusterReader(target)
+	session, err := c.observerSession(ctx, reader)
 	if err != nil {
 		return err
 	}
-	asked := eksCall{operation: operation, cluster: target.Cluster.EKSName, observer: target.Observer.Name, facts: observerFacts(target)}
-	if err := c.budgets.wait(ctx, budgetAccount(target), target.Cluster.Region); err != nil {
+	asked := eksCall{operation: operation, cluster: target.Cluster.EKSName, observer: reader.identity.Name, facts: reader.facts}
+	if err := c.eksReads.wait(ctx, budgetAccount(target), reader.region); err != nil {
 		return asked.overBudget(ctx, err)
 	}
 	seen := c.observe()
-	err = call(c.eks(target.Cluster.Region, session.provider(), seen))
-	if err == nil {
-		return nil
+	if err := call(c.eks(reader.region, session.provider(), seen)); err != nil {
+		return asked.fail(ctx, c.refused(reader, session, answerOf(err, seen.seen())))
 	}
-	a := answerOf(err, seen.seen())
-	if sessionCodes[a.code] { // the next read signs in anew
-		c.sessions.drop(observerKey(target), session)
-	}
-	return asked.fail(ctx, a)
+	return nil
 }
 
 // budgetAccount names the account whose API rate a read uses up. Where the configuration does not tell it, the observer stands for it.

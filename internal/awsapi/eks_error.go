@@ -55,6 +55,7 @@ func (c eksCall) fail(ctx context.Context, a answer) error {
 	case a.throttled():
 		return chain.Unsure(chain.ReasonEKSAPIThrottled, detail, facts, a.err)
 	case a.code == "AccessDeniedException" || a.code == "AccessDenied":
+		facts[chain.FactAction] = "eks:" + c.operation
 		return chain.Unsure(chain.ReasonObserverDenied, detail, facts, a.err)
 	case a.code == "InvalidRequestException" && c.operation != opDescribeCluster:
 		return chain.Unsure(chain.ReasonNotMeasurable, detail, facts, a.err)
@@ -72,6 +73,5 @@ func (c eksCall) overBudget(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return chain.Unsure(chain.ReasonEKSAPIThrottled,
-		fmt.Sprintf("%s of the cluster %s was not sent: the exporter's own budget, aws_api_budget.eks_reads_per_second, has no read left within the run's time; AWS did not throttle", c.operation, c.cluster), c.facts, err)
+	return chain.Unsure(chain.ReasonEKSAPIThrottled, notSent(fmt.Sprintf("%s of the cluster %s", c.operation, c.cluster), "eks_reads_per_second"), c.facts, err)
 }

@@ -241,7 +241,7 @@ func TestEntryRefusals(t *testing.T) {
 func TestReadBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waits []time.Duration
-		b := newBudgets(Options{EKSReadsPerSecond: 0.5, ObserveWait: func(wait time.Duration) { waits = append(waits, wait) }})
+		b := newBudgets(0.5, func(wait time.Duration) { waits = append(waits, wait) })
 		for range 7 {
 			must(t, b.wait(t.Context(), account, region))
 		}

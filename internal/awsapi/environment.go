@@ -22,6 +22,9 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
+// endpointVariables override where AWS is reached, in all and by service.
+var endpointVariables = []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_EKS", "AWS_ENDPOINT_URL_IAM", "AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2"}
+
 // environment makes the configuration of the exporter's own calls from the environment alone: no credentials, no region, and nothing of the shared configuration files, which
 // config.LoadDefaultConfig would read, and be refused by, for every source.
 func environment() (aws.Config, *awshttp.BuildableClient, error) {
@@ -49,7 +52,7 @@ func environment() (aws.Config, *awshttp.BuildableClient, error) {
 	if aws.ToBool(env.IgnoreConfiguredEndpoints) {
 		return base, client, nil
 	}
-	for _, variable := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_EKS", "AWS_ENDPOINT_URL_IAM"} {
+	for _, variable := range endpointVariables {
 		if err := checkEndpoint(variable, os.Getenv(variable)); err != nil {
 			return aws.Config{}, nil, err
 		}

@@ -29,6 +29,7 @@ func TestNewRefusesVariables(t *testing.T) {
 		"STS":                  {"AWS_ENDPOINT_URL_STS", "garbage", "AWS_ENDPOINT_URL_STS" + endpoint},
 		"EKS":                  {"AWS_ENDPOINT_URL_EKS", "https://", "AWS_ENDPOINT_URL_EKS" + endpoint},
 		"IAM":                  {"AWS_ENDPOINT_URL_IAM", "ftp://iam", "AWS_ENDPOINT_URL_IAM" + endpoint},
+		"ELB":                  {"AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2", "//elb", "AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2" + endpoint},
 		"all services":         {"AWS_ENDPOINT_URL", "https://user:secretpw@%zz", "AWS_ENDPOINT_URL" + endpoint},
 		"FIPS":                 {"AWS_USE_FIPS_ENDPOINT", "perhaps", "AWS_USE_FIPS_ENDPOINT"},
 	} {
@@ -48,6 +49,7 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 	isolate(t)
 	t.Setenv("AWS_ENDPOINT_URL", "https://all.example.com")
 	t.Setenv("AWS_ENDPOINT_URL_STS", "https://sts.example.com")
+	t.Setenv("AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2", "https://elb.example.com")
 	t.Setenv("AWS_USE_FIPS_ENDPOINT", "true")
 	t.Setenv("AWS_USE_DUALSTACK_ENDPOINT", "true")
 	client, err := New(t.Context(), DefaultOptions())
@@ -56,6 +58,7 @@ func TestNewReadsTheEnvironment(t *testing.T) {
 	wantSame(t, aws.ToString(options.BaseEndpoint), "https://sts.example.com")
 	wantSame(t, []any{options.EndpointOptions.UseFIPSEndpoint, options.EndpointOptions.UseDualStackEndpoint}, []any{aws.FIPSEndpointStateEnabled, aws.DualStackEndpointStateEnabled})
 	wantSame(t, aws.ToString(eks.NewFromConfig(client.base).Options().BaseEndpoint), "https://all.example.com")
+	wantSame(t, aws.ToString(client.elb(region, nil, client.observe()).Options().BaseEndpoint), "https://elb.example.com")
 
 	t.Setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
 	t.Setenv("AWS_ENDPOINT_URL", "garbage")

@@ -23,7 +23,7 @@ func (c *Client) Created(ctx context.Context, target chain.Target, principal cha
 	if err := checkRegion(target.Cluster.Region); err != nil {
 		return time.Time{}, err
 	}
-	session, err := c.observerSession(ctx, target)
+	session, err := c.observerSession(ctx, clusterReader(target))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -32,7 +32,7 @@ func (c *Client) Created(ctx context.Context, target chain.Target, principal cha
 	if name == "" || id == "" {
 		return time.Time{}, chain.Unsure(chain.ReasonNotMeasurable, fmt.Sprintf("%s is neither a role nor a user of IAM, or its unique id is not known", principal.ARN), observerFacts(target), nil)
 	}
-	if err := c.budgets.wait(ctx, budgetAccount(target), "iam"); err != nil {
+	if err := c.eksReads.wait(ctx, budgetAccount(target), "iam"); err != nil {
 		return time.Time{}, chain.Unsure(chain.ReasonObserverUnavailable, "reading IAM was not tried: the exporter's own budget, aws_api_budget.eks_reads_per_second, has no read left within the run's time", observerFacts(target), err)
 	}
 	seen := c.observe()

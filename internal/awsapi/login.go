@@ -79,10 +79,11 @@ func (l *Login) fail(reason chain.Reason, facts chain.Facts, cause error, format
 	return chain.Fail(chain.StepCredentials, reason, fmt.Sprintf(format, args...), facts, cause)
 }
 
-// externalID reads a hop's external id; an empty path means that the hop has none.
-func (l *Login) externalID(path string) (chain.Secret, error) {
+// externalID reads a hop's external id; the zero Secret means that the hop has none.
+func (l *Login) externalID(hop chain.Hop) (chain.Secret, error) {
+	path := hop.ExternalIDFile
 	if path == "" {
-		return chain.Secret{}, nil
+		return hop.ExternalID, nil
 	}
 	text, err := chain.ReadSmall(path, smallFile)
 	if err != nil {

@@ -7,6 +7,7 @@ package awsapi
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ func TestNewRefusesOptions(t *testing.T) {
 		"wait":    {func(o *Options) { o.ObserveWait = nil }, "awsapi: Options.ObserveWait is not set"},
 		"clock":   {func(o *Options) { o.Now = nil }, "awsapi: Options.Now is not set"},
 		"budget":  {func(o *Options) { o.EKSReadsPerSecond = 0 }, "awsapi: Options.EKSReadsPerSecond is 0, must be above 0"},
+		"ELB":     {func(o *Options) { o.ELBReadsPerSecond = math.NaN() }, "awsapi: Options.ELBReadsPerSecond is NaN, must be above 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := DefaultOptions()

@@ -5,6 +5,7 @@
 package awsapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
@@ -163,6 +165,9 @@ func (o *observation) begin(ctx context.Context, call sighting) context.Context 
 	})
 }
 
+// serviceNames are those of services that the SDK calls otherwise than their hosts and IAM actions do.
+var serviceNames = map[string]string{elb.ServiceID: "elasticloadbalancing"}
+
 // end counts the call and measures the skew. region "" (the instance metadata service) has no clock of AWS's.
 func (o *observation) end(begun time.Time, region string, response *http.Response, err error) {
 	call, options := o.seen(), o.client.options
@@ -173,7 +178,7 @@ func (o *observation) end(begun time.Time, region string, response *http.Respons
 	}
 	tagged := dated && hasRequestID(response.Header)
 	o.change(func(s *sighting) { s.answered, s.received, s.tagged, s.cause = answered, status, tagged, err })
-	service := strings.ToLower(strings.ReplaceAll(call.service, " ", "_"))
+	service := cmp.Or(serviceNames[call.service], strings.ToLower(strings.ReplaceAll(call.service, " ", "_")))
 	if tagged { // also of an answer that broke off: its header had come. The Date of a page in AWS's place tells nothing of AWS's clock.
 		if skew, ok := skewOf(response.Header, begun, options.Now()); ok && region != "" {
 			o.change(func(s *sighting) { s.skew, s.measured = skew, true })

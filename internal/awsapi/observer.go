@@ -6,6 +6,7 @@ package awsapi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -13,47 +14,66 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// observerSession returns the session of the target's observer. It never carries a session policy: it must be allowed to read.
-func (c *Client) observerSession(ctx context.Context, target chain.Target) (*Session, error) {
-	identity, facts := observerIdentity(target), observerFacts(target)
-	if identity.Source == "" {
-		return nil, chain.Unsure(chain.ReasonObserverUnavailable, fmt.Sprintf("the cluster %s names no observer, so nobody may read the EKS API for it", target.Cluster.Name), facts, nil)
+// reader is an observer at work: who reads, in which region, and for what.
+type reader struct {
+	identity chain.Identity
+	region   string
+	api      string // whose: EKS, ELB
+	subject  string // what is read for: "the cluster prod"
+	facts    chain.Facts
+}
+
+// clusterReader reads for the target's cluster.
+func clusterReader(target chain.Target) reader {
+	return reader{identity: observing(target.Observer), region: target.Cluster.Region, api: "EKS", subject: "the cluster " + target.Cluster.Name, facts: observerFacts(target)}
+}
+
+// observing is an identity as it signs in to read: without a session policy, since it must be allowed to, and with the session that observers keep.
+func observing(identity chain.Identity) chain.Identity {
+	identity.SessionPolicy, identity.ReuseSession = chain.SessionPolicyNone, time.Duration(0)
+	return identity
+}
+
+// key tells apart the readers that may not share a session.
+func (r reader) key() string { return "observer " + sessionKey(r.identity, r.region) }
+
+// sessionKey names a session by all that decides whose it is. External ids, which print as "[redacted]", are told apart by their hash.
+func sessionKey(identity chain.Identity, region string) string {
+	ids := sha256.New()
+	for _, hop := range identity.Hops {
+		fmt.Fprintf(ids, "%q", hop.ExternalID.Reveal())
 	}
-	key := observerKey(target)
-	session, err := c.sharedSignIn(ctx, key, identity, target.Cluster.Region)
+	return fmt.Sprintf("%s %+v %x", region, identity, ids.Sum(nil))
+}
+
+// observerSession returns the reader's session.
+func (c *Client) observerSession(ctx context.Context, r reader) (*Session, error) {
+	if r.identity.Source == "" {
+		return nil, chain.Unsure(chain.ReasonObserverUnavailable, fmt.Sprintf("%s names no observer, so nobody may read the %s API for it", r.subject, r.api), r.facts, nil)
+	}
+	// One sign-in at a time, whatever the number of clusters and target groups that share the observer.
+	session, err := c.signIns.share(ctx, r.key(), func(ctx context.Context) (*Session, error) { return c.keptSignIn(ctx, r) })
 	if err != nil {
-		return nil, observerError(ctx, identity.Name, facts, err)
+		return nil, observerError(ctx, r.identity.Name, r.facts, err)
 	}
 	return session, nil
 }
 
-// sharedSignIn makes one sign-in at a time for a key, whatever the number of clusters that share the observer; the others wait for it, and share its end.
-func (c *Client) sharedSignIn(ctx context.Context, key string, identity chain.Identity, region string) (*Session, error) {
-	for {
-		shared, first := c.signIns.join(key)
-		if first {
-			defer c.signIns.end(key, shared)
-			shared.session, shared.err = c.keptSignIn(ctx, key, identity, region)
-			shared.cutShort = shared.err != nil && ctx.Err() != nil
-			return shared.session, shared.err
-		}
-		select {
-		case <-shared.done:
-			if !shared.cutShort {
-				return shared.session, shared.err
-			}
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for its sign-in: %w", context.Cause(ctx))
-		}
+// refused forgets a session that AWS no longer believes, so that the next read signs in anew.
+func (c *Client) refused(r reader, session *Session, a answer) answer {
+	if sessionCodes[a.code] {
+		c.sessions.drop(r.key(), session)
 	}
+	return a
 }
 
 // keptSignIn returns the kept session, or signs in and keeps the new one.
-func (c *Client) keptSignIn(ctx context.Context, key string, identity chain.Identity, region string) (*Session, error) {
+func (c *Client) keptSignIn(ctx context.Context, r reader) (*Session, error) {
+	key := r.key()
 	if session, ok := c.sessions.get(key, c.options.Now()); ok {
 		return session, nil
 	}
-	session, err := c.signIn(ctx, identity, region)
+	session, err := c.signIn(ctx, r.identity, r.region)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +98,6 @@ func (c *Client) signIn(ctx context.Context, identity chain.Identity, region str
 	return session, nil
 }
 
-func observerIdentity(target chain.Target) chain.Identity {
-	identity := target.Observer
-	identity.SessionPolicy, identity.ReuseSession = chain.SessionPolicyNone, time.Duration(0)
-	return identity
-}
-
-func observerKey(target chain.Target) string {
-	return fmt.Sprintf("observer %s %+v", target.Cluster.Region, observerIdentity(target))
-}
-
 func observerFacts(target chain.Target) chain.Facts {
 	return chain.Facts{chain.FactObserver: target.Observer.Name, chain.FactRegion: target.Cluster.Region, chain.FactEKSName: target.Cluster.EKSName}
 }
@@ -103,7 +113,7 @@ func observerError(ctx context.Context, name string, facts chain.Facts, err erro
 
 // ObserverToken mints a token of the observer for the target's cluster, for reads at its apiserver. Errors are unknown, or the context's own.
 func (c *Client) ObserverToken(ctx context.Context, target chain.Target) (chain.Token, error) {
-	session, err := c.observerSession(ctx, target)
+	session, err := c.observerSession(ctx, clusterReader(target))
 	if err != nil {
 		return chain.Token{}, err
 	}

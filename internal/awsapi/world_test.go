@@ -57,10 +57,13 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	eks, err := sandbox.NewEKS(state, ca)
 	must(t, err)
-	t.Cleanup(func() { must(t, errors.Join(sts.Close(), eks.Close())) })
+	elb, err := sandbox.NewELB(state, ca)
+	must(t, err)
+	t.Cleanup(func() { must(t, errors.Join(sts.Close(), eks.Close(), elb.Close())) })
 	isolate(t)
 	t.Setenv("AWS_ENDPOINT_URL_STS", sts.URL())
 	t.Setenv("AWS_ENDPOINT_URL_EKS", eks.URL())
+	t.Setenv("AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2", elb.URL())
 	return finishWorld(t, state, ca)
 }
 
@@ -85,7 +88,7 @@ func finishWorld(t *testing.T, state *sandbox.State, ca *sandbox.CA) *world {
 }
 
 func populate(s *sandbox.State, oidc *sandbox.OIDC) {
-	s.Users[keyID] = &sandbox.User{Name: "ci", AccountID: account, AccessKeyID: keyID, SecretKey: secret, UserID: "AIDAUSER", ReadsEKS: true}
+	s.Users[keyID] = &sandbox.User{Name: "ci", AccountID: account, AccessKeyID: keyID, SecretKey: secret, UserID: "AIDAUSER", ReadsEKS: true, ReadsELB: true}
 	s.Issuers[issuer] = oidc
 	s.Providers[issuer] = &sandbox.Provider{Issuer: issuer, Audiences: []string{"sts.amazonaws.com"}}
 	for _, role := range []*sandbox.Role{
@@ -94,7 +97,7 @@ func populate(s *sandbox.State, oidc *sandbox.OIDC) {
 		}}},
 		{ARN: deployARN, RoleID: "AROADEPLOY", MaxSession: 2 * time.Hour, Trust: []sandbox.Trust{{Principals: []string{userARN, irsaARN}}}},
 		{ARN: vendorARN, RoleID: "AROAVENDOR", Trust: []sandbox.Trust{{Principals: []string{deployARN}, ExternalID: external}}},
-		{ARN: readerARN, RoleID: "AROAREADER", ReadsEKS: true, Trust: []sandbox.Trust{{Principals: []string{userARN}}}},
+		{ARN: readerARN, RoleID: "AROAREADER", ReadsEKS: true, ReadsELB: true, Trust: []sandbox.Trust{{Principals: []string{userARN}}}},
 	} {
 		s.Roles[role.ARN] = role
 	}
@@ -106,7 +109,7 @@ func isolate(t *testing.T) {
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "", "AWS_ROLE_ARN": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "",
-		agentVariable: "", agentTokenVariable: "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_ENDPOINT_URL_EKS": "",
+		agentVariable: "", agentTokenVariable: "", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_ENDPOINT_URL_EKS": "", "AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2": "",
 		"AWS_CONFIG_FILE": nowhere, "AWS_SHARED_CREDENTIALS_FILE": nowhere, "AWS_EC2_METADATA_DISABLED": "true", "AWS_REGION": "us-west-2", "AWS_CA_BUNDLE": "",
 	} {
 		t.Setenv(name, value)
@@ -116,14 +119,14 @@ func isolate(t *testing.T) {
 func (w *world) newClient(change func(*Options)) *Client {
 	w.t.Helper()
 	options := DefaultOptions()
-	options.ObserveRequest, options.ObserveSkew, options.EKSReadsPerSecond = w.seen.request, w.seen.skew, 1000
+	options.ObserveRequest, options.ObserveSkew, options.EKSReadsPerSecond, options.ELBReadsPerSecond = w.seen.request, w.seen.skew, 1000, 1000
 	change(&options)
 	client, err := New(w.t.Context(), options)
 	must(w.t, err)
 	return client
 }
 
-// literal is a client of a server that answers as told, in place of STS and EKS.
+// literal is a client of a server that answers as told, in place of STS, EKS and ELB.
 func literal(t *testing.T, handler http.HandlerFunc) *world {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
@@ -131,6 +134,7 @@ func literal(t *testing.T, handler http.HandlerFunc) *world {
 	isolate(t)
 	t.Setenv("AWS_ENDPOINT_URL_STS", server.URL)
 	t.Setenv("AWS_ENDPOINT_URL_EKS", server.URL)
+	t.Setenv("AWS_ENDPOINT_URL_ELASTIC_LOAD_BALANCING_V2", server.URL)
 	w := &world{t: t, seen: &witness{skews: map[string]time.Duration{}}, dir: t.TempDir()}
 	t.Setenv("AWS_CA_BUNDLE", w.file("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))))
 	w.client = w.newClient(func(*Options) {})

@@ -18,6 +18,7 @@ type Facts map[Fact]string
 
 // The facts. Fixes refer to them as {name}.
 const (
+	FactTarget             Fact = "target" // its name
 	FactCluster            Fact = "cluster"
 	FactEKSName            Fact = "eks_name"
 	FactRegion             Fact = "region"
@@ -85,18 +86,38 @@ const (
 	FactBinding            Fact = "binding" // name of the TargetGroupBinding
 	FactService            Fact = "service"
 	FactNode               Fact = "node"
-	FactURL                Fact = "url" // of the request
+	FactURL                Fact = "url"     // of the request
+	FactTargets            Fact = "targets" // how many targets are in which state, with their codes
+	FactMinHealthy         Fact = "min_healthy"
+	FactTargetType         Fact = "target_type"
+	FactHealthCheck        Fact = "health_check" // how the load balancer checks
+	FactEndpoints          Fact = "endpoints"    // what the cluster says beside what AWS says
+	FactMissing            Fact = "missing"      // ready endpoints, or nodes, that are not registered
+	FactForeign            Fact = "foreign"      // targets that are not of this cluster
+	FactLoadBalancerState  Fact = "load_balancer_state"
+	FactZones              Fact = "zones" // those that the load balancer serves
+	FactZonalShift         Fact = "zonal_shift"
+	FactAnomaly            Fact = "anomaly"
+	FactFailOpen           Fact = "fail_open"
+	FactLastRead           Fact = "last_read" // the latest good reading, when this one failed
+	FactAction             Fact = "action"    // the IAM action, or Kubernetes verb and resource, that was denied
+	FactEvent              Fact = "event"     // of the binding
+	FactPod                Fact = "pod"
+	FactExpectedStatus     Fact = "expected_status"
+	FactBody               Fact = "body" // the beginning of an answer's body
 )
 
 // FactNames lists every fact that a fix may name.
 var FactNames = []Fact{
-	FactCluster, FactEKSName, FactRegion, FactAccountID, FactObserver, FactIdentity, FactProfile, FactProvider, FactExpectedPrincipal, FactPrincipal, FactCallerARN,
+	FactTarget, FactCluster, FactEKSName, FactRegion, FactAccountID, FactObserver, FactIdentity, FactProfile, FactProvider, FactExpectedPrincipal, FactPrincipal, FactCallerARN,
 	FactSessionName, FactRoleARN, FactRoleName, FactHop, FactExternalID, FactTokenFile, FactOIDCIssuer, FactOIDCSubject, FactOIDCAudience, FactWebIdentityExpires, FactTokenExpires,
 	FactSessionExpires, FactSTSHost, FactErrorCode, FactErrorMessage, FactRequestID, FactClockSkew, FactReused, FactClusterRead, FactClusterStatus,
 	FactActualAccountID, FactEndpoint, FactEndpointDescribed, FactHost, FactAddress, FactProxy, FactTLSIssuer, FactTLSSubject, FactTLSNotAfter, FactDNSTime,
 	FactTCPTime, FactTLSTime, FactHTTPTime, FactHTTPStatus, FactUsername, FactGroups, FactExpectedUsername, FactExpectedGroups, FactMissingGroups, FactAuthMode,
 	FactReplay, FactRuledOut, FactRule, FactVerb, FactGroup, FactResource, FactNamespace, FactWhy, FactRulesChecked, FactTargetGroup,
 	FactTargetGroupARN, FactLoadBalancerARN, FactZone, FactBinding, FactService, FactNode, FactURL,
+	FactTargets, FactMinHealthy, FactTargetType, FactHealthCheck, FactEndpoints, FactMissing, FactForeign, FactLoadBalancerState, FactZones, FactZonalShift, FactAnomaly,
+	FactFailOpen, FactLastRead, FactAction, FactEvent, FactPod, FactExpectedStatus, FactBody,
 }
 
 var listFacts = []Fact{FactGroups, FactExpectedGroups, FactMissingGroups}

@@ -6,7 +6,7 @@ package chain
 
 var healthReasons = []ReasonInfo{
 	{StepHealth, ReasonHealthCheckCodeMismatch,
-		"Targets answer the health check with a status that the group does not accept. They are reached and alive: path or status is wrong.",
+		"Targets answer the health check with a status that the group does not accept. They are reached: the path, the accepted status, or what the application checks there is wrong.",
 		"The targets say Target.ResponseCodeMismatch, the commonest cause of the unhealthy ones. Ruled out: security groups and ports, since an answer came.",
 		lines(
 			"aws elbv2 describe-target-health --region {region} --target-group-arn {target_group_arn} --query 'TargetHealthDescriptions[].TargetHealth'",
@@ -15,7 +15,7 @@ var healthReasons = []ReasonInfo{
 			"A 401 or 302 means that the path wants a login: use one that needs none.",
 		)},
 	{StepHealth, ReasonHealthCheckTimeout,
-		"The health check gets no answer. All targets at once: a security group drops it. One target: that application is stuck or slow.",
+		"The health check gets no answer. Many at once: most often a security group or network ACL drops it. One alone: that application is stuck or slow.",
 		"The targets say Target.Timeout, the commonest cause of the unhealthy ones. Ruled out: a refused connection and a wrong status, which have codes of their own.",
 		lines(
 			"aws elbv2 describe-target-health --region {region} --target-group-arn {target_group_arn}",
@@ -40,20 +40,21 @@ var healthReasons = []ReasonInfo{
 			"Check that health checks can reach the targets (as for health_check_timeout) and that a listener forwards to the group.",
 		)},
 	{StepHealth, ReasonBelowMinHealthy,
-		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial or draining.",
-		"The count of healthy targets against min_healthy, with no unhealthy target in the group. Ruled out: failing health checks.",
+		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial, draining, unused or unavailable, or unhealthy with a code that is not known.",
+		"The count of healthy targets against min_healthy, with no unhealthy target that has a known code. Ruled out: failing health checks, targets that are initial for too long.",
 		lines(
 			"kubectl get pods,deployments -n {namespace}",
 			"kubectl scale deployment -n {namespace} DEPLOYMENT --replicas=REPLICAS",
-			"In every rollout? Lower maxUnavailable of the deployment, or min_healthy of {target_group} in the configuration.",
+			"In every rollout? Lower maxUnavailable of the deployment, or min_healthy of {target} in the configuration.",
 		)},
 	{StepHealth, ReasonAllUnhealthyFailOpen,
 		"No target is healthy, so the load balancer may send to all of them. Users may still be served: this is not called an outage, and a good request does not clear it.",
-		"Targets are registered and none is healthy; their codes are in the detail. Ruled out: an empty group, targets that are merely initial or unavailable.",
+		"Some targets are unhealthy and none is healthy, of any cluster; their codes are in the detail. Ruled out: an empty group, targets that are merely initial or unavailable.",
 		lines(
 			"aws elbv2 describe-target-health --region {region} --target-group-arn {target_group_arn} --query 'TargetHealthDescriptions[].TargetHealth' --output table",
-			"Mend the check itself (path, status, port, security group), for all targets at once: the first one that passes gets the whole traffic.",
-			"aws elbv2 modify-target-group --region {region} --target-group-arn {target_group_arn} --health-check-path HEALTH_PATH --matcher HttpCode=200",
+			"Mend the check for all targets at once, since the first one that passes gets the whole traffic.",
+			"Target.ResponseCodeMismatch: its path or matcher. Target.Timeout: the security group of the targets. Target.FailedHealthChecks: its port or protocol. Elb.InternalError: AWS.",
+			"A wrong path: aws elbv2 modify-target-group --region {region} --target-group-arn {target_group_arn} --health-check-path HEALTH_PATH --matcher HttpCode=200",
 		)},
 	{StepHealth, ReasonELBInternalError,
 		"The load balancer failed to check its targets through a fault of its own.",

@@ -37,6 +37,7 @@ type Run struct {
 	Duration time.Duration
 	Steps    []StepResult // every step of the chain, in order, skipped ones too
 	Verdict  Verdict
+	Reading  *GroupReading // alb: what was read; nil when the target group could not be read
 }
 
 // Settle derives the verdict of a chain from its steps, by this table (first match wins):
@@ -76,9 +77,12 @@ func UnknownRun(id string, target Target, slot time.Time, reason Reason, detail 
 func (r Run) Facts() Facts {
 	t := r.Target
 	all := Facts{
-		FactCluster: t.Cluster.Name, FactEKSName: t.Cluster.EKSName, FactRegion: t.Cluster.Region,
+		FactTarget: t.Name, FactCluster: t.Cluster.Name, FactEKSName: t.Cluster.EKSName, FactRegion: t.Cluster.Region,
 		FactAccountID: t.Cluster.AccountID, FactObserver: t.Cluster.Observer, FactIdentity: t.Identity.Name,
 		FactProfile: t.Identity.Profile, FactExpectedPrincipal: t.Identity.Expected(),
+	}
+	if t.Kind == KindALB {
+		all = all.Merge(t.Group.facts(t.Name))
 	}
 	for _, s := range r.Steps {
 		all = all.Merge(s.Facts)

@@ -62,6 +62,7 @@ func (i Identity) Expected() string {
 type Hop struct {
 	RoleARN        string
 	ExternalIDFile string        // file that holds the external id, read at every run
+	ExternalID     Secret        // the external id itself, where a TargetGroupBinding names it; the file wins
 	Duration       time.Duration // 15 minutes to 12 hours (1 hour when it is not the first role)
 }
 
@@ -83,17 +84,18 @@ type Expect struct {
 	Groups   []string
 }
 
-// Target is what is probed: identity × cluster (access). The alb kind is added with its chain.
+// Target is what is probed: identity × cluster (access), or a target group (alb).
 type Target struct {
-	Name     string // identity@cluster
+	Name     string // identity@cluster, or the target group's
 	Kind     Kind
-	Identity Identity
-	Cluster  Cluster
+	Identity Identity // access
+	Cluster  Cluster  // alb: the cluster whose controller registers the group's targets; zero when none is named
 	Observer Identity // the identity named by Cluster.Observer; zero when there is none
-	Expect   Expect
+	Expect   Expect   // access
 	Allow    []Rule
 	Deny     []Rule
 	DryRun   []DryRun
+	Group    TargetGroup // alb
 	Interval time.Duration
 	Timeout  time.Duration // never above Interval
 }

@@ -48,8 +48,7 @@ func (d *decoder) checkPair(f fields, target chain.Target) {
 		d.report(f.at("identity"), ownObserver, identity.Name, cluster.Name)
 	}
 	if foreign := foreignPartition(identity, cluster.Region); foreign != "" {
-		home := partitionOfRegion(cluster.Region)
-		d.report(f.at("identity"), crossPartition, identity.Name, foreign, cluster.Name, home, "an identity", home)
+		d.crossPartition(f.at("identity"), identity.Name, foreign, placed{"an identity", "cluster", cluster.Name, cluster.Region})
 	}
 	d.checkLabels(f.at("identity"), identity, cluster)
 }

@@ -12,91 +12,82 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// partitions are the AWS partitions, by the prefix of their regions' names (botocore partitions.json). Regions with none of the prefixes are in partition aws.
-var partitions = []struct{ regionPrefix, partition string }{
-	{"cn-", "aws-cn"},
-	{"us-gov-", "aws-us-gov"},
-	{"us-iso-", "aws-iso"},
-	{"us-isob-", "aws-iso-b"},
-	{"eu-isoe-", "aws-iso-e"},
-	{"us-isof-", "aws-iso-f"},
-	{"eusc-", "aws-eusc"},
-	{"", "aws"},
-}
-
 // regionShape is two letters (or eusc, the European Sovereign Cloud), words, and one digit.
 var regionShape = regexp.MustCompile(`^(?:[a-z]{2}|eusc)(?:-[a-z]+)+-\d$`)
 
-func partitionOfRegion(region string) string {
-	for _, row := range partitions {
-		if strings.HasPrefix(region, row.regionPrefix) {
-			return row.partition
-		}
-	}
-	return ""
-}
-
 var accountShape = regexp.MustCompile(`^\d{12}$`)
 
-// principalKind is what an ARN must name.
-type principalKind struct {
-	what    string
-	shape   *regexp.Regexp // of the ARN's resource (IAM API reference: path, RoleName, UserName)
-	example string
+// arnKind is what an ARN must name.
+type arnKind struct {
+	service  string
+	regional bool // its ARNs have a region; those of IAM have none
+	what     string
+	shape    *regexp.Regexp // of the ARN's resource
+	example  string
 }
 
+// Kinds of ARN (IAM API reference: path, RoleName, UserName; Service Authorization Reference, Elastic Load Balancing V2: resource types).
 var (
-	aRole       = principalKind{"an IAM role", regexp.MustCompile(`^role/(?:[!-~]+/)?[\w+=,.@-]{1,64}$`), "arn:aws:iam::111122223333:role/NAME"}
-	aRoleOrUser = principalKind{"an IAM role or user", regexp.MustCompile(`^(?:role|user)/(?:[!-~]+/)?[\w+=,.@-]{1,64}$`), "arn:aws:iam::111122223333:role/NAME"}
+	aRole = arnKind{
+		service: "iam", what: "an IAM role", shape: regexp.MustCompile(`^role/(?:[!-~]+/)?[\w+=,.@-]{1,64}$`),
+		example: "arn:aws:iam::111122223333:role/NAME",
+	}
+	aRoleOrUser = arnKind{
+		service: "iam", what: "an IAM role or user", shape: regexp.MustCompile(`^(?:role|user)/(?:[!-~]+/)?[\w+=,.@-]{1,64}$`),
+		example: "arn:aws:iam::111122223333:role/NAME",
+	}
+	aTargetGroup = arnKind{
+		service: "elasticloadbalancing", regional: true, what: "a target group", shape: regexp.MustCompile(`^targetgroup/[A-Za-z0-9-]{1,32}/[0-9a-f]+$`),
+		example: "arn:aws:elasticloadbalancing:REGION:111122223333:targetgroup/NAME/ID",
+	}
+	aLoadBalancer = arnKind{
+		service: "elasticloadbalancing", regional: true, what: "a load balancer", shape: regexp.MustCompile(`^loadbalancer/(?:app|net|gwy)/[A-Za-z0-9-]{1,32}/[0-9a-f]+$`),
+		example: "arn:aws:elasticloadbalancing:REGION:111122223333:loadbalancer/app/NAME/ID",
+	}
 )
 
-// arn reads the ARN of a principal; "" when it is not given or wrong.
-func (f fields) arn(key string, kind principalKind) string {
+// arn reads an ARN; "" when it is not given or wrong.
+func (f fields) arn(key string, kind arnKind) string {
 	text := f.text(key)
-	if text == "" {
-		return ""
-	}
-	before := len(f.d.problems)
-	f.checkARN(key, text, kind)
-	if len(f.d.problems) > before {
+	if text == "" || !f.checkARN(key, text, kind) {
 		return ""
 	}
 	return text
 }
 
-func (f fields) checkARN(key, text string, kind principalKind) {
+// checkARN reports the first thing that is wrong with an ARN.
+func (f fields) checkARN(key, text string, kind arnKind) bool {
 	at, parts := f.at(key), strings.SplitN(text, ":", 6)
-	known := func(partition string) bool {
-		return slices.ContainsFunc(partitions, func(row struct{ regionPrefix, partition string }) bool { return row.partition == partition })
-	}
 	switch {
 	case len(parts) != 6 || parts[0] != "arn":
 		f.d.report(at, arnShape, text, kind.example)
-	case !known(parts[1]):
+	case !slices.Contains(chain.Partitions(), parts[1]):
 		f.d.report(at, arnPartition, parts[1], text, partitionHint())
-	case chain.CanonicalARN(text) != text:
+	case kind.service == "iam" && chain.CanonicalARN(text) != text:
 		f.d.report(at, arnSession, text, chain.CanonicalARN(text))
-	case parts[2] != "iam":
-		f.d.report(at, arnService, text, parts[2], kind.example)
+	case parts[2] != kind.service:
+		f.d.report(at, arnService, text, parts[2], kind.service, kind.example)
+	case kind.regional && (!regionShape.MatchString(parts[3]) || chain.PartitionOfRegion(parts[3]) != parts[1]):
+		f.d.report(at, arnRegion, parts[3], text, parts[1])
 	case !accountShape.MatchString(parts[4]):
 		f.d.report(at, arnAccount, parts[4], text)
-	case parts[3] != "" || !kind.shape.MatchString(parts[5]):
+	case !kind.regional && parts[3] != "" || !kind.shape.MatchString(parts[5]):
 		f.d.report(at, arnResource, text, kind.what, kind.example)
+	default:
+		return true
 	}
+	return false
 }
 
 func partitionHint() string {
-	names := make([]string, 0, len(partitions))
-	for _, row := range partitions {
-		names = append(names, row.partition)
-	}
+	names := chain.Partitions()
 	slices.Sort(names)
 	return "partitions: " + strings.Join(names, ", ")
 }
 
-// foreignPartition returns the first partition among an identity's ARNs that is not that of the cluster's region; "" when all fit or nothing is known.
+// foreignPartition returns the first partition among an identity's ARNs that is not that of a region; "" when all fit or nothing is known.
 func foreignPartition(identity chain.Identity, region string) string {
-	home := partitionOfRegion(region)
+	home := chain.PartitionOfRegion(region)
 	arns := []string{identity.RoleARN}
 	for _, hop := range identity.Hops {
 		arns = append(arns, hop.RoleARN)
@@ -107,4 +98,12 @@ func foreignPartition(identity chain.Identity, region string) string {
 		}
 	}
 	return ""
+}
+
+// placed is what must be in the partition of its region: who has to fit, and what it has to fit to.
+type placed struct{ who, what, name, region string }
+
+func (d *decoder) crossPartition(at place, identity, foreign string, p placed) {
+	home := chain.PartitionOfRegion(p.region)
+	d.report(at, crossPartition, identity, foreign, p.what, p.name, home, p.who, home)
 }

@@ -6,9 +6,7 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
-	"strconv"
 
 	"gopkg.in/yaml.v3"
 
@@ -28,7 +26,7 @@ func (d *decoder) cluster(f fields) chain.Cluster {
 	f.require("name", "targets refer to the cluster by its name")
 	f.require("region", "the cluster's AWS region, such as eu-west-1; it is never taken from AWS_REGION")
 	cluster := chain.Cluster{
-		Name: f.text("name"), Region: d.region(f), AccountID: d.accountID(f), Endpoint: d.endpoint(f), CAFile: d.caFile(f), Labels: d.labels(f),
+		Name: f.text("name"), Region: d.region(f), AccountID: d.accountID(f), Endpoint: d.endpoint(f), CAFile: d.caFile(f, clusterCA), Labels: d.labels(f, accessLabels),
 	}
 	cluster.EKSName = d.eksName(f, cluster.Name)
 	return cluster
@@ -89,23 +87,11 @@ func (d *decoder) endpoint(f fields) string {
 
 // endpointError says what is wrong with an endpoint; it never repeats one that may hold a password.
 func endpointError(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return "it does not parse"
-	case u.User != nil:
-		return "it holds a user name or password"
-	case u.Scheme != "https":
-		return fmt.Sprintf("its scheme is %q", u.Scheme)
-	case u.Hostname() == "":
-		return "it names no host"
-	case u.RawQuery != "" || u.Fragment != "":
-		return "it has a query or a fragment"
+	u, wrong := parseURL(text, "https")
+	if wrong == "" && u.RawQuery != "" {
+		return "it has a query"
 	}
-	if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
-		return "its port is not between 1 and 65535"
-	}
-	return ""
+	return wrong
 }
 
 // observer reads who observes the cluster, and checks that it can be found at all.
@@ -115,11 +101,10 @@ func (d *decoder) observer(f fields, cluster chain.Cluster, identities *declared
 	}
 	observer, ok := identities.find(f, "observer")
 	if !ok {
-		return ""
+		return f.text("observer") // the cluster has one, whoever that is
 	}
 	if foreign := foreignPartition(observer, cluster.Region); foreign != "" {
-		home := partitionOfRegion(cluster.Region)
-		d.report(f.at("observer"), crossPartition, observer.Name, foreign, cluster.Name, home, "an observer", home)
+		d.crossPartition(f.at("observer"), observer.Name, foreign, placed{"an observer", "cluster", cluster.Name, cluster.Region})
 	}
 	return observer.Name
 }

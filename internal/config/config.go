@@ -19,6 +19,8 @@ import (
 // Config is a validated configuration. It is never changed after Parse returned it.
 type Config struct {
 	Access       []chain.Target            // sorted by name
+	Groups       []chain.Target            // the target groups that are named, sorted by name
+	Discoveries  []chain.Discovery         // what finds more of them at run time, sorted by name
 	Identities   map[string]chain.Identity // by name
 	Clusters     map[string]chain.Cluster  // by name
 	Probe        Probe
@@ -71,8 +73,8 @@ func Parse(name string, data []byte) (*Config, error) {
 }
 
 var (
-	sections    = []string{"probe", "clusters", "identities", "access", "aws_api_budget"}
-	unsupported = []string{"target_groups", "query", "rules", "alertmanagers", "gates"}
+	sections    = []string{"probe", "clusters", "identities", "access", "target_groups", "aws_api_budget"}
+	unsupported = []string{"query", "rules", "alertmanagers", "gates"}
 )
 
 func (d *decoder) config(root fields) *Config {
@@ -85,6 +87,7 @@ func (d *decoder) config(root fields) *Config {
 	identities := d.identities(root)
 	clusters := d.clusters(root, identities)
 	config.Access = d.access(root, config.Probe, identities, clusters)
+	config.Groups, config.Discoveries = d.targetGroups(root, identities, clusters)
 	config.Identities, config.Clusters = identities.values, clusters.values
 	slices.SortFunc(config.Access, func(a, b chain.Target) int { return strings.Compare(a.Name, b.Name) })
 	return config

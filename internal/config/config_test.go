@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -62,7 +63,12 @@ func TestFullFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	checkConfigs(t, want, got)
+}
+
+func checkConfigs(t *testing.T, want, got *Config) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(chain.Secret{})); diff != "" {
 		t.Errorf("configuration differs (-want +got):\n%s", diff)
 	}
 }
@@ -76,9 +82,7 @@ func TestDefaults(t *testing.T) {
 		Identities: map[string]chain.Identity{}, Clusters: map[string]chain.Cluster{},
 		Probe: Probe{15 * time.Second, 10 * time.Second}, AWSAPIBudget: AWSAPIBudget{EKSReadsPerSecond: 1, ELBReadsPerSecond: 2},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("configuration differs (-want +got):\n%s", diff)
-	}
+	checkConfigs(t, want, got)
 }
 
 func TestLoadOfAMissingFile(t *testing.T) {
@@ -125,6 +129,10 @@ func TestAMistakeIsReportedOnceAndAllMistakesAre(t *testing.T) {
 		"a wrong cluster may still be referred to": {
 			"clusters: [{name: a, region: nowhere, observer: r}]\nidentities: [{name: r, source: irsa}, {name: i, source: irsa}]\naccess: [{cluster: a, identity: i}]\n",
 			[]string{`"nowhere" is no AWS region`},
+		},
+		"a cluster whose observer is unknown is not one without": {
+			"clusters: [{name: a, region: eu-west-1, observer: x}]\nidentities: [{name: y, source: irsa}]\ntarget_groups: [{name: b, bindings_of: a}]\n",
+			[]string{`there is no identity named "x"`},
 		},
 		"an unreadable section may declare anything": {
 			"clusters: {a: b}\nidentities: [{source: irsa}]\naccess: [{cluster: a, identity: i}]\n",

@@ -26,6 +26,7 @@ type decoder struct {
 	source   source
 	problems Problems
 	reported map[reportKey]bool
+	wrong    map[*yaml.Node]bool // patterns that do not parse, so that aliases do not make us look for the place again
 	values   int
 	stopped  bool // too many values or problems: nothing more is read or reported
 }
@@ -38,7 +39,7 @@ type reportKey struct {
 }
 
 func newDecoder(file string, data []byte) *decoder {
-	return &decoder{file: file, source: newSource(data), reported: map[reportKey]bool{}}
+	return &decoder{file: file, source: newSource(data), reported: map[reportKey]bool{}, wrong: map[*yaml.Node]bool{}}
 }
 
 // report adds a problem. The zero place is the file's beginning.

@@ -26,7 +26,7 @@ func readPage(t *testing.T) string {
 }
 
 func TestExamplesOfThePageParse(t *testing.T) {
-	const wantBlocks = 4
+	const wantBlocks = 5
 	blocks := yamlBlock.FindAllStringSubmatch(readPage(t), -1)
 	if len(blocks) != wantBlocks {
 		t.Fatalf("the page has %d examples, want %d", len(blocks), wantBlocks)
@@ -40,6 +40,9 @@ func TestExamplesOfThePageParse(t *testing.T) {
 		if strings.Contains(block[1], "access:") && len(config.Access) == 0 {
 			t.Errorf("no target in\n%s", block[1])
 		}
+		if strings.Contains(block[1], "target_groups:") && (len(config.Groups) == 0 || len(config.Discoveries) == 0) {
+			t.Errorf("no target group or no discovery in\n%s", block[1])
+		}
 	}
 }
 
@@ -48,8 +51,9 @@ func TestThePageNamesEveryKey(t *testing.T) {
 	words := []string{
 		"interval", "timeout", "name", "region", "eks_name", "account_id", "observer", "endpoint", "ca_file", "labels", "source", "role_arn", "token_file", "profile",
 		"assume_role", "expect_principal", "session_policy", "reuse_session", "external_id_file", "duration", "cluster", "identity", "expect.username", "expect.groups",
-		"rbac.allow", "rbac.deny", "rbac.dry_run", "eks_reads_per_second", "elb_reads_per_second",
+		"rbac.allow", "rbac.deny", "rbac.dry_run", "eks_reads_per_second", "elb_reads_per_second", "namespace", "url", "expect_status", "expect_body", "host", "sni", "ip_family",
 	}
+	words = append(append(words, selectors...), groupKeys...)
 	words = append(words, unsupported...)
 	for _, source := range chain.Sources {
 		words = append(words, string(source))

@@ -74,6 +74,14 @@ func (f fields) text(key string) string {
 	return f.d.text(f.values[key], key)
 }
 
+// optional reads a text that may be empty; "" also when it is not given.
+func (f fields) optional(key string) string {
+	if n := f.values[key]; n != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value == "" {
+		return ""
+	}
+	return f.text(key)
+}
+
 // list reads the items of a list, aliases followed.
 func (f fields) list(key string) []*yaml.Node {
 	n := f.values[key]
@@ -137,6 +145,17 @@ func (f fields) rate(key string, otherwise float64) float64 {
 	return value
 }
 
+// wholeNumber reads a whole number from least to most; otherwise when it is not given or wrong.
+func (f fields) wholeNumber(key string, otherwise, least, most int) int {
+	if !f.has(key) {
+		return otherwise
+	}
+	if value, ok := f.d.wholeNumber(f.values[key], key, least, most); ok {
+		return value
+	}
+	return otherwise
+}
+
 // choice reads one of a closed set of words; otherwise when it is not given or wrong.
 func choice[T ~string](f fields, key string, known []T, otherwise T) T {
 	text := f.text(key)
@@ -167,6 +186,19 @@ func (d *decoder) text(n *yaml.Node, what string) string {
 		d.report(d.at(n), noValue, what)
 	}
 	return n.Value
+}
+
+// wholeNumber reads a number that is written in decimal digits, so that nobody's 010 becomes 8.
+func (d *decoder) wholeNumber(n *yaml.Node, what string, least, most int) (value int, ok bool) {
+	if !d.want(n, what, yaml.ScalarNode) {
+		return 0, false
+	}
+	value, err := strconv.Atoi(n.Value)
+	if n.ShortTag() != "!!int" || err != nil || strconv.Itoa(value) != n.Value || value < least || value > most {
+		d.report(d.at(n), badWholeNumber, what, least, most)
+		return 0, false
+	}
+	return value, true
 }
 
 // want reports a value of another kind, or none at all.

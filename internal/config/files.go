@@ -31,11 +31,17 @@ func (d *decoder) readFile(f fields, key string) (name string, data []byte) {
 	return name, data
 }
 
+// What belongs into a ca_file.
+const (
+	clusterCA = "the cluster's certificate authority to it, base64-decoded (aws eks describe-cluster --query cluster.certificateAuthority.data)"
+	requestCA = "the certificate authority to it that signed what the load balancer shows, as PEM; without ca_file the system's authorities serve"
+)
+
 // caFile reads the key ca_file: PEM, with at least one certificate.
-func (d *decoder) caFile(f fields) string {
+func (d *decoder) caFile(f fields, whose string) string {
 	name, data := d.readFile(f, "ca_file")
 	if data != nil && !x509.NewCertPool().AppendCertsFromPEM(data) {
-		d.report(f.at("ca_file"), noCertificate, f.text("ca_file"))
+		d.report(f.at("ca_file"), noCertificate, f.text("ca_file"), whose)
 	}
 	return name
 }

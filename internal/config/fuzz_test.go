@@ -7,10 +7,13 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
 func FuzzParse(f *testing.F) {
@@ -31,6 +34,7 @@ func FuzzParse(f *testing.F) {
 		config, err := Parse("x.yaml", data)
 		if err == nil {
 			checkConfig(t, config)
+			checkGroups(t, config)
 			return
 		}
 		if config != nil {
@@ -42,13 +46,51 @@ func FuzzParse(f *testing.F) {
 
 func checkConfig(t *testing.T, config *Config) {
 	t.Helper()
-	for _, target := range config.Access {
+	for _, target := range slices.Concat(config.Access, config.Groups) {
 		if target.Timeout > target.Interval || target.Timeout < time.Second {
 			t.Errorf("target %s: timeout %s, interval %s", target.Name, target.Timeout, target.Interval)
 		}
+	}
+	for _, target := range config.Access {
 		if target.Name != target.Identity.Name+"@"+target.Cluster.Name || strings.Count(target.Name, "@") != 1 {
 			t.Errorf("target %q of identity %q on cluster %q", target.Name, target.Identity.Name, target.Cluster.Name)
 		}
+	}
+}
+
+func checkGroups(t *testing.T, config *Config) {
+	t.Helper()
+	for _, target := range config.Groups {
+		checkGroup(t, target)
+		if target.Name == "" || strings.ContainsAny(target.Name, "@/") || (target.Group.ARN == "") == (target.Group.Name == "") {
+			t.Errorf("target %q has the ARN %q and the name %q", target.Name, target.Group.ARN, target.Group.Name)
+		}
+	}
+	for _, found := range config.Discoveries {
+		checkGroup(t, found.Template)
+		ways := 0
+		for _, way := range []bool{found.LoadBalancer != "", len(found.Tags) > 0, found.BindingsOf} {
+			if way {
+				ways++
+			}
+		}
+		if group := found.Template.Group; ways != 1 || group.ARN+group.Name != "" || !group.Binding.IsZero() || group.Request != nil {
+			t.Errorf("discovery %q has %d ways, and a template of one target group: %+v", found.Name, ways, group)
+		}
+	}
+}
+
+func checkGroup(t *testing.T, target chain.Target) {
+	t.Helper()
+	group := target.Group
+	if target.Kind != chain.KindALB || group.Region == "" || group.Observer.Name == "" || group.MinHealthy < 1 {
+		t.Errorf("target %q cannot be probed: %+v", target.Name, group)
+	}
+	if (target.Cluster.Name == "") != (target.Observer.Name == "") || !group.Binding.IsZero() && target.Cluster.Name == "" {
+		t.Errorf("target %q: binding %s of cluster %q, read by %q", target.Name, group.Binding, target.Cluster.Name, target.Observer.Name)
+	}
+	if r := group.Request; r != nil && (r.Timeout >= target.Timeout || len(r.ExpectStatus) == 0 || r.URL == "") {
+		t.Errorf("target %q cannot be asked: %+v", target.Name, r)
 	}
 }
 

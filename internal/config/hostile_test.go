@@ -40,7 +40,10 @@ func TestHostileFilesEndSoon(t *testing.T) {
 		"late syntax error":       strings.Repeat("- {name: a, list: [b,\n c]}\n", 15_000) + "]\n",
 		"many unknown names":      "identities: [" + names + "]\naccess: [" + strings.Repeat("{cluster: a, identity: abcdefghijklmnopqrstuvwxyz},", 3_000) + "]\n",
 		"a long line of no ASCII": "access: [" + strings.Repeat("ü,", half/3) + "]",
-		"many secrets, one line":  "identities: [" + strings.Repeat("{password: x}, ", 60_000) + "]\n",
+		"long patterns": "target_groups: [&a {name: a, arn: b, observer: c, request: {url: d, expect_body: '" + strings.Repeat("(a{9}", 200) + "'}}" +
+			strings.Repeat(", {<<: *a}", 15_000) + "]\n",
+		"one pattern, too long":  "target_groups: [&a {name: a, request: {expect_body: &p '" + strings.Repeat("(a", half/4) + "'}}" + strings.Repeat(", {request: {expect_body: *p}}", 3_000) + "]\n",
+		"many secrets, one line": "identities: [" + strings.Repeat("{password: x}, ", 60_000) + "]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := cpuTime(t)

@@ -55,7 +55,7 @@ func (d *decoder) identity(f fields) chain.Identity {
 		Profile:         f.text("profile"),
 		ExpectPrincipal: f.arn("expect_principal", aRoleOrUser),
 		SessionPolicy:   choice(f, "session_policy", []chain.SessionPolicy{chain.SessionPolicyDenyAll, chain.SessionPolicyNone}, chain.SessionPolicyDenyAll),
-		Labels:          d.labels(f),
+		Labels:          d.labels(f, accessLabels),
 	}
 	for i, item := range f.list("assume_role") {
 		chained := i > 0 || slices.Contains(roleSources, identity.Source)

@@ -1,4 +1,4 @@
-// Labels that the user puts on clusters and identities; both land on one info series per target.
+// Labels that the user puts on clusters, identities and target groups; they land on one info series per target.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -15,13 +15,16 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
-// longestLabel is the most bytes of a label's value: it stands on every info series of its cluster or identity.
+// longestLabel is the most bytes of a label's value: it stands on every info series of its cluster, identity or target group.
 const longestLabel = 1024
 
-// reservedLabels are the labels of the info series itself.
-var reservedLabels = []string{"cluster", "identity"}
+// The labels that the info series have themselves, those of access targets and those of target groups.
+var (
+	accessLabels = []string{"cluster", "identity"}
+	groupLabels  = []string{"target_group", "region", "cluster", "namespace", "binding"}
+)
 
-func (d *decoder) labels(f fields) map[string]string {
+func (d *decoder) labels(f fields, reserved []string) map[string]string {
 	n := f.values["labels"]
 	if n == nil || !d.want(n, "labels", yaml.MappingNode) {
 		return nil
@@ -33,8 +36,8 @@ func (d *decoder) labels(f fields) map[string]string {
 			d.report(at, secretKey, e.name, "labels are published on /metrics")
 		case !model.LegacyValidation.IsValidLabelName(e.name):
 			d.report(at, badLabelName, e.name)
-		case slices.Contains(reservedLabels, e.name) || strings.HasPrefix(e.name, model.ReservedLabelPrefix):
-			d.report(at, reservedLabel, e.name)
+		case slices.Contains(reserved, e.name) || strings.HasPrefix(e.name, model.ReservedLabelPrefix):
+			d.report(at, reservedLabel, e.name, strings.Join(reserved, ", "))
 		default:
 			value := d.text(e.value, "label "+e.name)
 			if len(value) > longestLabel {

@@ -41,7 +41,7 @@ func (d *decoder) schedule(f fields, defaults Probe) Probe {
 		if !ownTimeout {
 			key = "interval"
 		}
-		d.report(f.at(key), timeoutAboveInterval, written(timeout), written(interval))
+		d.report(f.at(key), timeoutAboveInterval, written(timeout), written(interval), written(defaults.Interval), written(defaults.Timeout))
 		return defaults
 	}
 	return Probe{interval, timeout}

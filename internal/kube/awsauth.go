@@ -40,7 +40,7 @@ func (c *Conn) AWSAuth(ctx context.Context, token chain.Token) (auth chain.AWSAu
 		case kubernetes && got.status == http.StatusNotFound:
 			return chain.AWSAuth{}, false, nil
 		case kubernetes && got.status == http.StatusForbidden:
-			return chain.AWSAuth{}, false, chain.Unsure(chain.ReasonObserverDenied, "the observer may not read the ConfigMap kube-system/aws-auth: "+chain.Redact(status.Message), answerFacts(got, chain.Redact(status.Message)), nil)
+			return chain.AWSAuth{}, false, chain.Unsure(chain.ReasonObserverDenied, "the observer may not read the ConfigMap kube-system/aws-auth: "+chain.Redact(status.Message), answerFacts(got, chain.Redact(status.Message)).Merge(chain.Facts{chain.FactAction: "get configmaps aws-auth in kube-system"}), nil)
 		default:
 			err = c.answerError(got)
 		}

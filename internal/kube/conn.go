@@ -28,6 +28,7 @@ type Conn struct {
 	target *url.URL
 	proxy  *url.URL // nil: none
 	roots  authority
+	limit  int // bytes of an answer
 
 	connections *connections
 	transport   *http.Transport

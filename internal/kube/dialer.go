@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kube is client-go behind our types: timed connections to API servers, reviews, dry-run writes and the aws-auth read, with every error turned into a reason.
+// Package kube is client-go behind our types: timed connections to API servers, reviews, dry-run writes and the aws-auth read, and reads of TargetGroupBindings and what is behind them, with
+// every error turned into a reason.
 package kube
 
 import (
@@ -110,7 +111,7 @@ func (d *Dialer) prepare(endpoint Endpoint) (*Conn, *chain.Error) {
 	if err != nil { // its text may hold the proxy's password
 		return nil, chain.Fail(chain.StepEndpoint, chain.ReasonProxyDenied, "the proxy settings of this process cannot be read as a URL", facts, err)
 	}
-	conn := &Conn{dialer: d, peer: endpoint.ClusterName, target: target, proxy: proxy, roots: roots}
+	conn := &Conn{dialer: d, peer: endpoint.ClusterName, target: target, proxy: proxy, roots: roots, limit: maxBody}
 	if err := conn.open(); err != nil {
 		return nil, notConfigured(fmt.Sprintf("making a client for %s: %v", target, err), facts)
 	}

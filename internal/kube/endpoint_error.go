@@ -169,7 +169,7 @@ func (c *Conn) httpError(err error, late bool) verdict {
 	case late:
 		return verdict{reason: chain.ReasonHTTPTimeout, detail: c.target.Host + " gave no whole answer in time; TLS was up"}
 	case errors.Is(err, errTooLarge):
-		return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s: %v, which no apiserver sends here", c.target.Host, errTooLarge)}
+		return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s: %s, which no apiserver sends here", c.target.Host, plainText(err))}
 	}
 	return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s took the request and gave no whole answer: %s", c.target.Host, plainText(err))}
 }

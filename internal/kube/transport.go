@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	maxBody    = 1 << 20 // bytes of an answer
+	maxBody    = 1 << 20 // bytes of an answer to a Dialer's Conn
 	maxHeaders = 64 << 10
 	maxIdle    = time.Minute // after which a connection ends by itself, were it never closed
 	userAgent  = "eks-slo-exporter"
 )
 
-// errTooLarge is returned for an answer whose body exceeds maxBody.
-var errTooLarge = errors.New("the answer is larger than 1 MiB")
+// errTooLarge is returned, with the limit, for an answer whose body exceeds the Conn's.
+var errTooLarge = errors.New("the answer is larger")
 
 // tunnelRefusal is a proxy's answer to CONNECT, other than 200.
 type tunnelRefusal struct{ status string }
@@ -136,14 +136,14 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	received := options.Now()
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, int64(w.conn.limit)+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the body of the %d answer: %w", response.StatusCode, err)
 	case request.Context().Err() != nil: // a server may end its answer because we hung up
 		return nil, request.Context().Err()
-	case len(body) > maxBody:
-		return nil, errTooLarge
+	case len(body) > w.conn.limit:
+		return nil, fmt.Errorf("%w than %d MiB", errTooLarge, w.conn.limit>>20)
 	}
 	got := answer{
 		status: response.StatusCode, http2: response.ProtoMajor == 2, body: body,

@@ -5,7 +5,6 @@
 package metrics
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -15,13 +14,16 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
+// infoFamilies have labels of the configuration's.
+var infoFamilies = []family{accessTargetInfo, albTargetInfo}
+
 // counts emits every counter and gauge but the info series of the targets.
 type counts struct{ *Metrics }
 
 // Describe implements prometheus.Collector.
 func (c counts) Describe(ch chan<- *prometheus.Desc) {
 	for id, row := range families {
-		if row.Type != Histogram && family(id) != accessTargetInfo {
+		if row.Type != Histogram && !slices.Contains(infoFamilies, family(id)) {
 			ch <- c.descs[id]
 		}
 	}
@@ -37,7 +39,13 @@ func (c counts) Collect(ch chan<- prometheus.Metric) {
 		e.target(key, target)
 	}
 	for name, cluster := range now.clusters {
-		e.cluster(name, cluster)
+		e.causes(accessCauses, cluster, name)
+	}
+	for name, group := range now.groups {
+		e.group(name, group)
+	}
+	for name, region := range now.regions {
+		e.causes(albCauses, region, name)
 	}
 	for peer, skew := range now.skew {
 		e.emit(accessClockSkew, skew.Seconds(), peer)
@@ -46,34 +54,6 @@ func (c counts) Collect(ch chan<- prometheus.Metric) {
 		e.emit(accessCredentialsExpiry, seconds(end), identity)
 	}
 	e.self(now, c.version)
-}
-
-// targetInfo emits the info series, whose labels are those of the configuration. It describes nothing, so the registry lets the labels change with a reload.
-type targetInfo struct{ *Metrics }
-
-// Describe implements prometheus.Collector.
-func (targetInfo) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements prometheus.Collector.
-func (c targetInfo) Collect(ch chan<- prometheus.Metric) {
-	c.mu.Lock()
-	targets := maps.Clone(c.targets)
-	c.mu.Unlock()
-	configured := map[string]bool{}
-	for _, target := range targets {
-		for name := range target.labels {
-			configured[name] = true
-		}
-	}
-	names, row := slices.Sorted(maps.Keys(configured)), families[accessTargetInfo]
-	desc := prometheus.NewDesc(row.Name, row.Help, with(row.Labels, names...), nil)
-	for key, target := range targets {
-		values := []string{key.cluster, key.identity}
-		for _, name := range names {
-			values = append(values, target.labels[name])
-		}
-		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, 1, values...)
-	}
 }
 
 type emitter struct {
@@ -89,62 +69,123 @@ func (e emitter) emit(id family, value float64, labels ...string) {
 	e.ch <- prometheus.MustNewConstMetric(e.descs[id], kind, value, labels...)
 }
 
-func (e emitter) target(key targetKey, t targetState) {
-	cluster, identity, failed := key.cluster, key.identity, t.failed()
-	e.emit(accessSlots, float64(t.success+failed+t.unknown), cluster, identity)
-	e.emit(accessProbes, float64(t.success), cluster, identity, chain.OutcomeSuccess.String())
-	e.emit(accessProbes, float64(failed), cluster, identity, chain.OutcomeFailure.String())
-	e.emit(accessProbes, float64(t.unknown), cluster, identity, chain.OutcomeUnknown.String())
-	steps := chain.KindAccess.Steps()
+// eventFamilies and causeFamilies are the families of one chain that count the same as another's.
+type (
+	eventFamilies struct{ slots, probes, failures, failing family }
+	causeFamilies struct{ failures, unknowns, steps family }
+)
+
+var (
+	accessEvents = eventFamilies{accessSlots, accessProbes, accessFailures, accessFailing}
+	accessCauses = causeFamilies{accessFailureReasons, accessUnknownReasons, accessStepResults}
+	albEvents    = eventFamilies{albSlots, albProbes, albFailures, albFailing}
+	albCauses    = causeFamilies{albFailureReasons, albUnknownReasons, albStepResults}
+)
+
+// events emits what one target counted; labels name it.
+func (e emitter) events(f eventFamilies, steps []chain.Step, t events, labels ...string) {
+	failed := t.failed()
+	e.emit(f.slots, float64(t.success+failed+t.unknown), labels...)
+	e.emit(f.probes, float64(t.success), with(labels, chain.OutcomeSuccess.String())...)
+	e.emit(f.probes, float64(failed), with(labels, chain.OutcomeFailure.String())...)
+	e.emit(f.probes, float64(t.unknown), with(labels, chain.OutcomeUnknown.String())...)
 	for i, n := range t.failures {
 		if step := chain.Step(i); n > 0 || slices.Contains(steps, step) {
-			e.emit(accessFailures, float64(n), cluster, identity, step.String())
+			e.emit(f.failures, float64(n), with(labels, step.String())...)
 		}
 	}
-	switch v := t.verdict; v.Outcome {
+	if v := t.verdict; v.Outcome == chain.OutcomeFailure {
+		e.emit(f.failing, 1, with(labels, v.Step.String(), clean(string(v.Reason)))...)
+	}
+}
+
+// causes emits what the targets of a cluster or region counted.
+func (e emitter) causes(f causeFamilies, c causes, place string) {
+	for key, n := range c.failures {
+		e.emit(f.failures, float64(n), place, key.step.String(), clean(string(key.reason)))
+	}
+	for reason, n := range c.unknowns {
+		e.emit(f.unknowns, float64(n), place, clean(string(reason)))
+	}
+	for key, n := range c.steps {
+		e.emit(f.steps, float64(n), place, key.step.String(), key.result.String())
+	}
+}
+
+func (e emitter) target(key targetKey, t targetState) {
+	cluster, identity := key.cluster, key.identity
+	e.events(accessEvents, chain.KindAccess.Steps(), t.events, cluster, identity)
+	switch t.verdict.Outcome {
 	case chain.OutcomeSuccess:
 		e.emit(accessUp, 1, cluster, identity)
 	case chain.OutcomeFailure:
 		e.emit(accessUp, 0, cluster, identity)
-		e.emit(accessFailing, 1, cluster, identity, v.Step.String(), clean(string(v.Reason)))
 	case chain.OutcomeUnknown, chain.OutcomeSkipped:
 	}
-	if !t.lastProbe.IsZero() {
-		e.emit(accessLastProbe, seconds(t.lastProbe), cluster, identity)
-	}
-	if !t.lastSuccess.IsZero() {
-		e.emit(accessLastSuccess, seconds(t.lastSuccess), cluster, identity)
-	}
+	e.moment(accessLastProbe, t.lastProbe, cluster, identity)
+	e.moment(accessLastSuccess, t.lastSuccess, cluster, identity)
 }
 
-func (e emitter) cluster(name string, c clusterState) {
-	for key, n := range c.failures {
-		e.emit(accessFailureReasons, float64(n), name, key.step.String(), clean(string(key.reason)))
+func (e emitter) group(name string, g groupState) {
+	e.events(albEvents, chain.KindALB.Steps(), g.events, name)
+	for _, step := range chain.KindALB.Steps() {
+		if step == chain.StepRequest && !g.requested {
+			continue
+		}
+		for _, result := range chain.Results {
+			e.emit(albGroupStepResults, float64(g.steps[step][result]), name, step.String(), result.String())
+		}
 	}
-	for reason, n := range c.unknowns {
-		e.emit(accessUnknownReasons, float64(n), name, clean(string(reason)))
+	e.emit(albObservations, float64(g.good), name, "good")
+	e.emit(albObservations, float64(g.bad), name, "bad")
+	e.moment(albCertificateExpiry, g.certExpires, name)
+	if g.reading == nil {
+		return
 	}
-	for key, n := range c.steps {
-		e.emit(accessStepResults, float64(n), name, key.step.String(), key.result.String())
+	for state, n := range statesOf(g.reading) {
+		e.emit(albTargets, float64(n), name, state)
 	}
+	e.emit(albFailOpen, number(g.reading.FailOpen), name)
+	e.moment(albLastRead, g.reading.At, name)
 }
 
 func (e emitter) self(s state, release string) {
 	e.emit(selfBuildInfo, 1, version.Branch, version.GoArch, version.GoOS, version.GoVersion, version.GetRevision(), version.GetTags(), release)
-	successful, at := 0.0, 0.0
-	if s.reloaded {
-		successful = 1
-	}
+	e.emit(selfReloadSuccessful, number(s.reloaded))
+	at := 0.0
 	if !s.reloadedAt.IsZero() {
 		at = seconds(s.reloadedAt)
 	}
-	e.emit(selfReloadSuccessful, successful)
 	e.emit(selfReloadTimestamp, at)
 	e.emit(selfProbesInFlight, float64(s.inFlight))
 	e.emit(selfProbeOverruns, float64(s.overruns))
 	for r, n := range s.requests {
 		e.emit(selfAWSRequests, float64(n), r.service, r.operation, r.code)
 	}
+	for p, factor := range s.stretch {
+		e.emit(selfAWSBudgetStretch, factor, p.account, p.region, p.service)
+	}
+	for name, d := range s.discoveries {
+		if !d.at.IsZero() {
+			e.emit(selfDiscoveredTargets, float64(d.targets), name)
+			e.moment(selfDiscoverySuccess, d.at, name)
+		}
+	}
+}
+
+// moment emits a time; none when there was none.
+func (e emitter) moment(id family, t time.Time, labels ...string) {
+	if !t.IsZero() {
+		e.emit(id, seconds(t), labels...)
+	}
+}
+
+// number is 1 for true.
+func number(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // seconds is a Unix time, to the millisecond.

@@ -29,7 +29,8 @@ type Options struct {
 type Metrics struct {
 	version                     string
 	descs                       [familyCount]*prometheus.Desc
-	stepDuration, chainDuration *prometheus.HistogramVec
+	stepDuration, chainDuration *prometheus.HistogramVec // access
+	requestDuration             *prometheus.HistogramVec // alb
 	probeLateness, budgetWait   prometheus.Histogram
 
 	mu sync.Mutex
@@ -42,17 +43,18 @@ func New(options Options) (*Metrics, error) {
 		return nil, errors.New("metrics: Options.Registry is not set")
 	}
 	m := &Metrics{
-		version:       clean(options.Version),
-		stepDuration:  prometheus.NewHistogramVec(histogram(accessStepDuration), families[accessStepDuration].Labels),
-		chainDuration: prometheus.NewHistogramVec(histogram(accessChainDuration), families[accessChainDuration].Labels),
-		probeLateness: prometheus.NewHistogram(histogram(selfProbeLateness)),
-		budgetWait:    prometheus.NewHistogram(histogram(selfAWSBudgetWait)),
-		state:         newState(),
+		version:         clean(options.Version),
+		stepDuration:    prometheus.NewHistogramVec(histogram(accessStepDuration), families[accessStepDuration].Labels),
+		chainDuration:   prometheus.NewHistogramVec(histogram(accessChainDuration), families[accessChainDuration].Labels),
+		requestDuration: prometheus.NewHistogramVec(histogram(albRequestDuration), families[albRequestDuration].Labels),
+		probeLateness:   prometheus.NewHistogram(histogram(selfProbeLateness)),
+		budgetWait:      prometheus.NewHistogram(histogram(selfAWSBudgetWait)),
+		state:           newState(),
 	}
 	for id, row := range families {
 		m.descs[id] = prometheus.NewDesc(row.Name, row.Help, row.Labels, nil)
 	}
-	for _, c := range []prometheus.Collector{counts{m}, targetInfo{m}, m.stepDuration, m.chainDuration, m.probeLateness, m.budgetWait} {
+	for _, c := range []prometheus.Collector{counts{m}, targetInfo{m}, m.stepDuration, m.chainDuration, m.requestDuration, m.probeLateness, m.budgetWait} {
 		if err := options.Registry.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the metrics: %w", err)
 		}
@@ -69,12 +71,11 @@ func RegisterRuntime(registerer prometheus.Registerer) error {
 }
 
 // SetTargets makes targets the ones that have series. New ones exist at 0, those that stay keep their counts, and the series of removed ones are gone at the
-// next scrape; so are a cluster's when its last target goes. Call it before the scheduler is given the targets: the runs of targets that it does not know are dropped.
+// next scrape; so are a cluster's or a region's when its last target goes. Call it before the scheduler is given the targets: the runs of targets that it does not know are dropped.
 func (m *Metrics) SetTargets(targets []chain.Target) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	gone := m.setTargets(targets)
-	for _, cluster := range gone {
+	for _, cluster := range m.setTargets(targets) {
 		m.stepDuration.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 		m.chainDuration.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 	}
@@ -84,15 +85,37 @@ func (m *Metrics) SetTargets(targets []chain.Target) {
 			m.stepDuration.WithLabelValues(cluster, step.String())
 		}
 	}
+	for _, group := range m.setGroups(targets) {
+		m.requestDuration.DeleteLabelValues(group)
+	}
+	for name, group := range m.groups {
+		if group.requested {
+			m.requestDuration.WithLabelValues(name)
+		} else {
+			m.requestDuration.DeleteLabelValues(name)
+		}
+	}
+	m.setPeers(targets)
 }
 
 // Record counts the event of a slot.
 func (m *Metrics) Record(run chain.Run) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.record(run) {
-		return
+	switch run.Target.Kind {
+	case chain.KindAccess:
+		if m.record(run) {
+			m.observeAccess(run)
+		}
+	case chain.KindALB:
+		if m.recordGroup(run) {
+			m.observeRequest(run)
+		}
+	case chain.KindNone:
 	}
+}
+
+func (m *Metrics) observeAccess(run chain.Run) {
 	cluster := clean(run.Target.Cluster.Name)
 	for _, step := range run.Steps {
 		if step.Outcome == chain.OutcomeSuccess || step.Outcome == chain.OutcomeFailure {
@@ -101,6 +124,13 @@ func (m *Metrics) Record(run chain.Run) {
 	}
 	if run.Verdict.Outcome == chain.OutcomeSuccess {
 		m.chainDuration.WithLabelValues(cluster).Observe(run.Duration.Seconds())
+	}
+}
+
+func (m *Metrics) observeRequest(run chain.Run) {
+	name, request := clean(run.Target.Name), requestOf(run)
+	if request != nil && request.Outcome == chain.OutcomeSuccess && m.groups[name].requested {
+		m.requestDuration.WithLabelValues(name).Observe(request.Duration.Seconds())
 	}
 }
 

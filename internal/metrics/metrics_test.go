@@ -283,30 +283,36 @@ func sums(gathered []*dto.MetricFamily, name string, match map[string]string, by
 
 // checkSums returns the first sum that does not hold.
 func checkSums(gathered []*dto.MetricFamily) string {
+	return checkChain(gathered, "eks_access_", "cluster", "cluster", "identity") + checkChain(gathered, "alb_", "", "target_group")
+}
+
+// checkChain looks at the families of one chain, whose targets are told apart by labels, and whose reasons are counted by place; "": only the sums of all targets can be compared.
+func checkChain(gathered []*dto.MetricFamily, prefix, place string, labels ...string) string {
 	failure, unknown := map[string]string{"result": "failure"}, map[string]string{"result": "unknown"}
 	for _, c := range []struct{ left, right map[string]float64 }{
-		{sums(gathered, "eks_access_slots_total", nil, "cluster", "identity"), sums(gathered, "eks_access_probes_total", nil, "cluster", "identity")},
-		{sums(gathered, "eks_access_probes_total", failure, "cluster", "identity"), sums(gathered, "eks_access_failures_total", nil, "cluster", "identity")},
-		{sums(gathered, "eks_access_failures_total", nil, "cluster"), sums(gathered, "eks_access_failure_reasons_total", nil, "cluster")},
-		{sums(gathered, "eks_access_probes_total", unknown, "cluster"), sums(gathered, "eks_access_unknown_reasons_total", nil, "cluster")},
+		{sums(gathered, prefix+"slots_total", nil, labels...), sums(gathered, prefix+"probes_total", nil, labels...)},
+		{sums(gathered, prefix+"probes_total", failure, labels...), sums(gathered, prefix+"failures_total", nil, labels...)},
+		{sums(gathered, prefix+"failures_total", nil, place), sums(gathered, prefix+"failure_reasons_total", nil, place)},
+		{sums(gathered, prefix+"probes_total", unknown, place), sums(gathered, prefix+"unknown_reasons_total", nil, place)},
 	} {
 		if fmt.Sprint(c.left) != fmt.Sprint(c.right) {
-			return fmt.Sprintf("%v is not %v", c.left, c.right)
+			return fmt.Sprintf("%s: %v is not %v", prefix, c.left, c.right)
 		}
 	}
 	return ""
 }
 
 func TestSumsHoldAtEveryScrape(t *testing.T) {
-	fleet := []chain.Target{target("prod", "ci"), target("prod", "ops"), target("staging", "ci")}
+	fleet := []chain.Target{target("prod", "ci"), target("prod", "ops"), target("staging", "ci"), shop, group("web", "eu-west-1"), group("pay", "us-east-1")}
 	m, registry := newMetrics(t, fleet...)
-	verdicts := []chain.Verdict{success, denied, notMapped, throttled}
+	verdicts := map[chain.Kind][]chain.Verdict{chain.KindAccess: {success, denied, notMapped, throttled}, chain.KindALB: {success, timedOut, noTargets, elbThrottled}}
 	const writers, rounds = 4, 500
 	var wait sync.WaitGroup
 	for w := range writers {
 		wait.Go(func() {
 			for i := range rounds {
-				m.Record(run(fleet[(w+i)%len(fleet)], verdicts[i%len(verdicts)]))
+				one := fleet[(w+i)%len(fleet)]
+				m.Record(run(one, verdicts[one.Kind][i%4]))
 			}
 		})
 	}
@@ -325,8 +331,9 @@ func TestSumsHoldAtEveryScrape(t *testing.T) {
 		if wrong := checkSums(gathered); wrong != "" {
 			t.Fatalf("scrape %d: %s", scrape, wrong)
 		}
-		if total := sums(gathered, "eks_access_slots_total", nil)[""]; over && total != writers*rounds {
-			t.Errorf("%v slots counted of %d", total, writers*rounds)
+		access, alb := sums(gathered, "eks_access_slots_total", nil)[""], sums(gathered, "alb_slots_total", nil)[""]
+		if over && (access+alb != writers*rounds || access == 0 || alb == 0) {
+			t.Errorf("%v + %v slots counted of %d", access, alb, writers*rounds)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
 // contract lists every family as users rely on it: changing a line is a breaking change.
@@ -32,6 +34,21 @@ var contract = []string{
 	"gauge eks_access_clock_skew_seconds{peer} stable",
 	"gauge eks_access_credentials_expiry_timestamp_seconds{identity} stable",
 	"gauge eks_access_target_info{cluster,identity} stable",
+	"counter alb_slots_total{target_group} stable",
+	"counter alb_probes_total{target_group,result} stable",
+	"counter alb_failures_total{target_group,step} stable",
+	"counter alb_failure_reasons_total{region,step,reason} stable",
+	"counter alb_unknown_reasons_total{region,reason} stable",
+	"counter alb_step_results_total{region,step,result} stable",
+	"counter alb_group_step_results_total{target_group,step,result} stable",
+	"gauge alb_failing{target_group,step,reason} stable",
+	"gauge alb_targets{target_group,state} stable",
+	"counter alb_target_observations_total{target_group,result} stable",
+	"gauge alb_fail_open{target_group} stable",
+	"histogram alb_request_duration_seconds{target_group} stable",
+	"gauge alb_last_read_timestamp_seconds{target_group} stable",
+	"gauge alb_request_certificate_expiry_timestamp_seconds{target_group} evolving",
+	"gauge alb_target_info{target_group,region,cluster,namespace,binding} stable",
 	"gauge eks_slo_exporter_build_info{branch,goarch,goos,goversion,revision,tags,version} stable",
 	"gauge eks_slo_exporter_config_last_reload_successful{} stable",
 	"gauge eks_slo_exporter_config_last_reload_success_timestamp_seconds{} stable",
@@ -40,14 +57,21 @@ var contract = []string{
 	"counter eks_slo_exporter_probe_overruns_total{} evolving",
 	"counter eks_slo_exporter_aws_requests_total{service,operation,code} evolving",
 	"histogram eks_slo_exporter_aws_budget_wait_seconds{} evolving",
+	"gauge eks_slo_exporter_aws_budget_stretch{account,region,service} evolving",
+	"gauge eks_slo_exporter_discovered_targets{discovery} evolving",
+	"gauge eks_slo_exporter_discovery_last_success_timestamp_seconds{discovery} evolving",
 }
 
 // busy has a series in every family.
 func busy(t *testing.T) (m *Metrics, names []string, lint func() []string) {
 	ci := target("prod", "ci")
-	m, registry := newMetrics(t, ci)
-	m.Record(run(ci, success))
-	m.Record(run(ci, denied))
+	m, registry := newMetrics(t, ci, shop)
+	for _, r := range []chain.Run{run(ci, success), run(ci, denied), withTLS(read(run(shop, success))), run(shop, timedOut)} {
+		m.Record(r)
+	}
+	m.SetStretch([]Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 2}})
+	m.SetDiscoveries([]string{"all"})
+	m.Discovered("all", 3, epoch)
 	m.ObserveSkew("sts.eu-west-1", time.Second)
 	m.CredentialsExpiry("ci", epoch)
 	gathered, err := registry.Gather()
@@ -144,7 +168,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		t.Errorf("%d series, want %d", len(got), requestLimit+1)
 	}
 	for _, want := range []string{
-		fmt.Sprintf(`eks_slo_exporter_aws_requests_total{code="other",operation="AssumeRole",service="sts"} %d`, requestLimit+7),
+		fmt.Sprintf(`eks_slo_exporter_aws_requests_total{code="other",operation="AssumeRole",service="sts"} %d`, requestLimit+12),
 		`eks_slo_exporter_aws_requests_total{code="ok",operation="AssumeRole",service="sts"} 1`,
 	} {
 		if !slices.Contains(got, want) {
@@ -155,15 +179,18 @@ func TestRequestsAreBounded(t *testing.T) {
 
 // A gauge exists for what the targets need, and for nothing else.
 func TestPeersAndIdentities(t *testing.T) {
-	m, registry := newMetrics(t, target("prod", "ci"))
-	for _, peer := range []string{"prod", "sts.eu-west-1", "eks.eu-west-1", "sts.us-east-1", "staging", "", "eu-west-1"} {
+	elsewhere := group("pay", "us-east-1")
+	elsewhere.Cluster = chain.Cluster{Name: "east", Region: "us-east-2"}
+	m, registry := newMetrics(t, target("prod", "ci"), elsewhere, group("nowhere", ""))
+	for _, peer := range []string{"prod", "sts.eu-west-1", "eks.eu-west-1", "sts.us-east-1", "eks.us-east-2", "east", "sts.eu-central-1", "staging", "", "eu-west-1"} {
 		m.ObserveSkew(peer, -1500*time.Millisecond)
 	}
 	for _, identity := range []string{"ci", "reader", "stranger", ""} { // an observer's session is no identity's under test
 		m.CredentialsExpiry(identity, epoch)
 	}
 	want := []string{
-		`eks_access_clock_skew_seconds{peer="eks.eu-west-1"} -1.5`, `eks_access_clock_skew_seconds{peer="prod"} -1.5`, `eks_access_clock_skew_seconds{peer="sts.eu-west-1"} -1.5`,
+		`eks_access_clock_skew_seconds{peer="east"} -1.5`, `eks_access_clock_skew_seconds{peer="eks.eu-west-1"} -1.5`, `eks_access_clock_skew_seconds{peer="eks.us-east-2"} -1.5`,
+		`eks_access_clock_skew_seconds{peer="prod"} -1.5`, `eks_access_clock_skew_seconds{peer="sts.eu-west-1"} -1.5`, `eks_access_clock_skew_seconds{peer="sts.us-east-1"} -1.5`,
 		`eks_access_credentials_expiry_timestamp_seconds{identity="ci"} 1.75e+09`,
 	}
 	if diff := cmp.Diff(want, lines(t, registry, "eks_access_clock_skew", "eks_access_credentials")); diff != "" {
@@ -173,4 +200,47 @@ func TestPeersAndIdentities(t *testing.T) {
 	if got := lines(t, registry, "eks_access_credentials"); len(got) != 0 {
 		t.Errorf("credentials without an end have %v", got)
 	}
+}
+
+func TestStretch(t *testing.T) {
+	m, registry := newMetrics(t)
+	const name = "eks_slo_exporter_aws_budget_stretch"
+	if got := lines(t, registry, name); got != nil {
+		t.Errorf("before the first: %v", got)
+	}
+	m.SetStretch([]Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 3.5}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 1}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 2}})
+	want := []string{
+		name + `{account="111122223333",region="eu-west-1",service="elasticloadbalancing"} 3.5`,
+		name + `{account="observer exporter",region="eu-west-1",service="elasticloadbalancing"} 2`, // the later of two that say the same
+	}
+	if diff := cmp.Diff(want, lines(t, registry, name)); diff != "" {
+		t.Error(diff)
+	}
+	m.SetStretch([]Stretch{{"a\xff", "eu-west-1", "elasticloadbalancing", 1}})
+	if diff := cmp.Diff([]string{name + "{account=\"a\ufffd\",region=\"eu-west-1\",service=\"elasticloadbalancing\"} 1"}, lines(t, registry, name)); diff != "" {
+		t.Errorf("after another set: %s", diff)
+	}
+}
+
+// A discovery has series from its first success until it is taken out of the configuration; when it fails, the last success stays.
+func TestDiscoveries(t *testing.T) {
+	m, registry := newMetrics(t)
+	const found, at = "eks_slo_exporter_discovered_targets", "eks_slo_exporter_discovery_last_success_timestamp_seconds"
+	step := func(want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, lines(t, registry, found, at)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	m.Discovered("stranger", 3, epoch)
+	m.SetDiscoveries([]string{"tags", "prod\xff"})
+	step()
+	m.Discovered("prod\xff", 0, epoch)
+	step(found+"{discovery=\"prod\ufffd\"} 0", at+"{discovery=\"prod\ufffd\"} 1.75e+09")
+	m.SetDiscoveries([]string{"prod\xff"})
+	m.Discovered("prod\xff", 12, epoch.Add(time.Minute))
+	m.Discovered("tags", 3, epoch) // late
+	step(found+"{discovery=\"prod\ufffd\"} 12", at+"{discovery=\"prod\ufffd\"} 1.75000006e+09")
+	m.SetDiscoveries(nil)
+	step()
 }

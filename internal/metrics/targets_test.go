@@ -45,6 +45,9 @@ func TestCountersBeginAtZero(t *testing.T) {
 	for _, operation := range []string{"AssumeRole", "AssumeRoleWithWebIdentity", "GetCallerIdentity"} {
 		add(`eks_slo_exporter_aws_requests_total{code="ok",operation=%q,service="sts"}`, operation)
 	}
+	for _, operation := range []string{"DescribeLoadBalancers", "DescribeTags", "DescribeTargetGroupAttributes", "DescribeTargetGroups", "DescribeTargetHealth"} {
+		add(`eks_slo_exporter_aws_requests_total{code="ok",operation=%q,service="elasticloadbalancing"}`, operation)
+	}
 	for _, operation := range []string{"DescribeAccessEntry", "DescribeCluster", "ListAccessEntries", "ListAssociatedAccessPolicies"} {
 		add(`eks_slo_exporter_aws_requests_total{code="ok",operation=%q,service="eks"}`, operation)
 	}
@@ -162,9 +165,7 @@ func TestTargetInfoIsUniform(t *testing.T) {
 	ci.Cluster.Labels = map[string]string{"env": "prod", "cluster": "reserved", "__x": "reserved", "not a name": "x"}
 	ci.Identity.Labels = map[string]string{"team": "payments"}
 	ops.Identity.Labels = map[string]string{"on_call": "a\n\"b\""}
-	alb := target("prod", "none")
-	alb.Kind = chain.KindALB
-	m, registry := newMetrics(t, ci, ops, alb)
+	m, registry := newMetrics(t, ci, ops, shop)
 	compare(t, registry, `
 # HELP eks_access_target_info `+families[accessTargetInfo].Help+`
 # TYPE eks_access_target_info gauge
@@ -173,6 +174,9 @@ eks_access_target_info{cluster="staging",env="",identity="ops",on_call="a\n\"b\"
 `, "eks_access_target_info")
 	ci.Cluster.Labels = nil
 	m.SetTargets([]chain.Target{ci})
+	if got := lines(t, registry, "alb_target_info"); got != nil {
+		t.Errorf("a removed target group has %v", got)
+	}
 	if diff := cmp.Diff([]string{`eks_access_target_info{cluster="prod",identity="ci",team="payments"} 1`}, lines(t, registry, "eks_access_target_info")); diff != "" {
 		t.Error(diff)
 	}
@@ -203,19 +207,21 @@ eks_access_slots_total{cluster="a`+"\uFFFD"+`\"}\n{",identity="i`+"\uFFFD"+`(\\"
 	}
 }
 
-// A latency objective of 5 s can be read off the classic buckets, and the histograms are native too.
+// A latency objective (5 s of access, 1 s of a request) can be read off the classic buckets, and the histograms are native too.
 func TestHistograms(t *testing.T) {
+	objectives := map[string]float64{"eks_access_chain_duration_seconds": 5, "alb_request_duration_seconds": 1}
 	ci := target("prod", "ci")
-	m, registry := newMetrics(t, ci)
+	m, registry := newMetrics(t, ci, shop)
 	slow := run(ci, success)
 	slow.Duration = 6 * time.Second
-	for _, r := range []chain.Run{run(ci, success), slow, run(ci, denied), run(ci, throttled), missed(ci)} {
+	for _, r := range []chain.Run{run(ci, success), slow, run(ci, denied), run(ci, throttled), missed(ci), run(shop, success), run(shop, timedOut), missed(shop)} {
 		m.Record(r)
 	}
 	m.ObserveLateness(20 * time.Millisecond)
 	m.ObserveBudgetWait(300 * time.Millisecond)
 	want := map[string]uint64{
 		"eks_access_chain_duration_seconds": 2, "eks_access_step_duration_seconds": 3*6 + 1, // the step before the throttled one
+		"alb_request_duration_seconds":            1,
 		"eks_slo_exporter_probe_lateness_seconds": 1, "eks_slo_exporter_aws_budget_wait_seconds": 1,
 	}
 	got := map[string]uint64{}
@@ -233,10 +239,10 @@ func TestHistograms(t *testing.T) {
 			if h.GetSampleCount() > 0 && len(h.GetPositiveSpan()) == 0 {
 				t.Errorf("%s is no native histogram", f.GetName())
 			}
-			if f.GetName() == "eks_access_chain_duration_seconds" {
-				within := slices.IndexFunc(h.GetBucket(), func(b *dto.Bucket) bool { return b.GetUpperBound() == 5 })
+			if objective := objectives[f.GetName()]; objective > 0 {
+				within := slices.IndexFunc(h.GetBucket(), func(b *dto.Bucket) bool { return b.GetUpperBound() == objective })
 				if within < 0 || h.GetBucket()[within].GetCumulativeCount() != 1 {
-					t.Errorf("bucket 5 of %v", h.GetBucket())
+					t.Errorf("bucket %v of %s: %v", objective, f.GetName(), h.GetBucket())
 				}
 			}
 		}

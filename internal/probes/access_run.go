@@ -5,13 +5,14 @@
 package probes
 
 import (
+	"context"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
 // accessSteps is the access chain, in order. Each step lives in the file of its name.
-var accessSteps = []step{
+var accessSteps = []step[*accessRun]{
 	{
 		name: chain.StepCredentials,
 		run:  (*accessRun).credentials,
@@ -64,6 +65,13 @@ type accessRun struct {
 	reviewed      chain.Review
 	reviewTook    time.Duration // until the review was answered, or refused
 	authenticated bool
+}
+
+// walkAccess runs the access chain once.
+func (p *Prober) walkAccess(ctx context.Context, target chain.Target, id string) []chain.StepResult {
+	state := &accessRun{prober: p, target: target, id: id}
+	defer state.close()
+	return walk(ctx, accessSteps, state)
 }
 
 func (r *accessRun) close() {

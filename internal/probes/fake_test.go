@@ -285,9 +285,7 @@ func rule(t *testing.T, expression string) chain.Rule {
 
 func newProber(t *testing.T, f *fake) *Prober {
 	t.Helper()
-	options := DefaultOptions()
-	options.Cloud, options.Observer, options.APIServer = f, observerFake{f}, f
-	p, err := New(options)
+	p, err := New(fakeOptions(f, newALBFake()))
 	if err != nil {
 		t.Fatal(err)
 	}

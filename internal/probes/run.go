@@ -22,6 +22,9 @@ type Options struct {
 	Cloud      Cloud
 	Observer   Observer
 	APIServer  APIServer
+	ELB        LoadBalancers
+	Bindings   Bindings
+	Requester  Requester
 	ClusterTTL time.Duration    // how long DescribeCluster's answer serves before it is read again
 	Now        func() time.Time // the local clock
 }
@@ -39,6 +42,12 @@ func (o Options) validate() error {
 		return errors.New("probes: Options.Observer is not set")
 	case o.APIServer == nil:
 		return errors.New("probes: Options.APIServer is not set")
+	case o.ELB == nil:
+		return errors.New("probes: Options.ELB is not set")
+	case o.Bindings == nil:
+		return errors.New("probes: Options.Bindings is not set")
+	case o.Requester == nil:
+		return errors.New("probes: Options.Requester is not set")
 	case o.ClusterTTL <= 0:
 		return fmt.Errorf("probes: Options.ClusterTTL is %s, must be above 0", o.ClusterTTL)
 	case o.Now == nil:
@@ -47,12 +56,14 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Prober runs chains. Safe for concurrent use; runs share nothing but what is known of clusters.
+// Prober runs chains. Safe for concurrent use; runs share nothing but what is known of clusters, and what earlier runs of the same target group saw.
 type Prober struct {
 	Options
 	clusters *clusterCache
 	entries  *sharedEntries
 	controls *controls
+	bindings *sharedReads[chain.ClusterKey, []chain.Binding]
+	memory   *groupMemory
 }
 
 // New makes a Prober.
@@ -65,20 +76,28 @@ func New(options Options) (*Prober, error) {
 		clusters: newClusterCache(options.Observer, options.ClusterTTL, options.Now),
 		entries:  newSharedEntries(options.Observer, options.Now),
 		controls: newControls(options.Now),
+		bindings: newSharedReads[chain.ClusterKey, []chain.Binding](options.Now),
+		memory:   newGroupMemory(),
 	}, nil
 }
 
-// step is one row of a chain's table.
-type step struct {
+// step is one row of a chain's table; R is the state of a run of that chain.
+type step[R any] struct {
 	name chain.Step
+	// always makes the step run also when an earlier one failed; the verdict still blames the first.
+	always bool
+	// whole gives the step all the time that is left, since none comes after it.
+	whole bool
+	// keeps is how much of the run's time the step leaves untouched, for a later one that needs it. nil: none.
+	keeps func(R) time.Duration
 	// needs says whether what the step works on is there; after an unknown step it may not be.
-	needs func(*accessRun) bool
+	needs func(R) bool
 	// run exercises the layer, in the step's share of the time. A *chain.Error may name an earlier step: then this one did not get to show anything. What is not on the list of reasons is unknown.
-	run func(*accessRun, context.Context) (chain.Facts, error)
+	run func(R, context.Context) (chain.Facts, error)
 	// explain looks for the cause of an error of run, in the time that the run has left. nil: the error says it all.
-	explain func(*accessRun, context.Context, error) (chain.Facts, error)
+	explain func(R, context.Context, error) (chain.Facts, error)
 	// verify looks at what the step brought to light; an error here blames an earlier step, and this one keeps its success. nil: nothing to verify.
-	verify func(*accessRun) error
+	verify func(R) error
 }
 
 // errNothingAsked is returned by a step that the target gives nothing to do: it is skipped, neither good nor bad.
@@ -91,9 +110,12 @@ func (p *Prober) Run(ctx context.Context, target chain.Target, slot time.Time) (
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, target.Timeout, fmt.Errorf("the run's timeout of %s", target.Timeout))
 	defer cancel()
-	state := &accessRun{prober: p, target: target, id: run.ID}
-	defer state.close()
-	run.Steps = walk(ctx, accessSteps, state)
+	switch target.Kind {
+	case chain.KindALB:
+		run.Steps, run.Reading = p.walkALB(ctx, target)
+	case chain.KindAccess, chain.KindNone:
+		run.Steps = p.walkAccess(ctx, target, run.ID)
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return chain.Run{}, fmt.Errorf("probing %s: %w", target.Name, context.Cause(ctx))
 	}
@@ -103,15 +125,19 @@ func (p *Prober) Run(ctx context.Context, target chain.Target, slot time.Time) (
 	return run, nil
 }
 
-// walk runs the steps in order. After a failure the rest is skipped; after an unknown the walk goes on for as long as the next step has what it needs.
-func walk(ctx context.Context, steps []step, state *accessRun) []chain.StepResult {
+// walk runs the steps in order. After a failure the rest is skipped, but for what always runs; after an unknown the walk goes on for as long as the next step has what it needs.
+func walk[R any](ctx context.Context, steps []step[R], state R) []chain.StepResult {
 	results := make([]chain.StepResult, len(steps))
 	for i, s := range steps {
 		results[i] = chain.StepResult{Step: s.name, Outcome: chain.OutcomeSkipped}
 	}
+	ended := false
 	for i, s := range steps {
 		if ctx.Err() != nil && i > 0 && results[i-1].Outcome != chain.OutcomeSuccess || s.needs != nil && !s.needs(state) {
-			return results
+			ended = true
+		}
+		if ended && !s.always {
+			continue
 		}
 		err := perform(ctx, s, state, &results[i])
 		if errors.Is(err, errNothingAsked) {
@@ -120,18 +146,15 @@ func walk(ctx context.Context, steps []step, state *accessRun) []chain.StepResul
 		if err == nil && s.verify != nil {
 			err = s.verify(state)
 		}
-		if err == nil {
-			continue
-		}
-		if failed := blame(results, i, chain.AsError(err)); failed {
-			return results
+		if err != nil {
+			ended = blame(results, i, chain.AsError(err)) || ended
 		}
 	}
 	return results
 }
 
 // perform runs one step, explains its error, and writes down what it showed.
-func perform(ctx context.Context, s step, state *accessRun, result *chain.StepResult) error {
+func perform[R any](ctx context.Context, s step[R], state R, result *chain.StepResult) error {
 	began := time.Now()
 	facts, err := share(ctx, s, state)
 	if errors.Is(err, errNothingAsked) {
@@ -150,15 +173,29 @@ func perform(ctx context.Context, s step, state *accessRun, result *chain.StepRe
 }
 
 // share runs a step in three quarters of the time that is left, so that a slow layer is blamed itself and starves neither the next one nor the explanation.
-func share(ctx context.Context, s step, state *accessRun) (chain.Facts, error) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
+func share[R any](ctx context.Context, s step[R], state R) (chain.Facts, error) {
+	if s.whole {
 		return s.run(state, ctx)
 	}
-	limit := time.Until(deadline) * 3 / 4
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("step %s had %s", s.name, limit.Round(time.Millisecond)))
+	if deadline, ok := ctx.Deadline(); ok && s.keeps != nil {
+		kept := s.keeps(state)
+		early, cancel := context.WithDeadlineCause(ctx, deadline.Add(-kept), fmt.Errorf("the last %s are for a later step", kept))
+		defer cancel()
+		ctx = early
+	}
+	ctx, cancel := quarters(ctx, 3, "step "+s.name.String())
 	defer cancel()
 	return s.run(state, ctx)
+}
+
+// quarters bounds a context to n quarters of the time that it has left; the cause of its end names what had them.
+func quarters(ctx context.Context, n time.Duration, what string) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	limit := time.Until(deadline) * n / 4
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s had %s", what, limit.Round(time.Millisecond)))
 }
 
 // blame writes an error into the step it belongs to, and reports whether that ends the walk. The steps between keep what they showed.

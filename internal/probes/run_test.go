@@ -164,13 +164,15 @@ func TestOptionsValidate(t *testing.T) {
 		"cloud":     {func(o *Options) { o.Cloud = nil }, "probes: Options.Cloud is not set"},
 		"observer":  {func(o *Options) { o.Observer = nil }, "probes: Options.Observer is not set"},
 		"apiserver": {func(o *Options) { o.APIServer = nil }, "probes: Options.APIServer is not set"},
+		"elb":       {func(o *Options) { o.ELB = nil }, "probes: Options.ELB is not set"},
+		"bindings":  {func(o *Options) { o.Bindings = nil }, "probes: Options.Bindings is not set"},
+		"requester": {func(o *Options) { o.Requester = nil }, "probes: Options.Requester is not set"},
 		"ttl":       {func(o *Options) { o.ClusterTTL = 0 }, "probes: Options.ClusterTTL is 0s, must be above 0"},
 		"clock":     {func(o *Options) { o.Now = nil }, "probes: Options.Now is not set"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			options := DefaultOptions()
-			options.Cloud, options.Observer, options.APIServer = f, observerFake{f}, f
+			options := fakeOptions(f, newALBFake())
 			c.change(&options)
 			if _, err := New(options); err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)

@@ -25,6 +25,8 @@ type Report struct {
 	Started    time.Time     `json:"started"` // UTC, to the millisecond
 	DurationMS Milliseconds  `json:"duration_ms"`
 	Steps      []StepReport  `json:"steps"` // every step of the chain, in order, skipped ones too
+
+	*GroupReport // of alb targets; nil leaves its fields out
 }
 
 // StepReport is one step of a Report.
@@ -63,6 +65,9 @@ func NewReport(run chain.Run) Report {
 		report.Steps = append(report.Steps, StepReport{
 			Step: step, Result: result.Outcome, Reason: result.Reason, Detail: result.Detail, DurationMS: milliseconds(result.Duration), Evidence: result.Facts.Merge(),
 		})
+	}
+	if run.Target.Kind == chain.KindALB {
+		report.GroupReport = newGroupReport(run.Target.Group, run.Reading)
 	}
 	return report
 }

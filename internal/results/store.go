@@ -39,6 +39,18 @@ type Status struct {
 	ConsecutiveFailures int
 	Strip               []Point     // the last StripLength runs, oldest first
 	Failures            []chain.Run // newest first: the last FailuresLength that failed, then the newest of each (step, reason) that is not among them
+	// Reading is what is known of an alb target's group, also while later runs could not read it (chain.Run.KnownReading); its time tells its age. nil: nothing.
+	Reading *chain.GroupReading
+}
+
+// Report is the report of the latest run, with the known reading also when the run has none of its own; false before the first run.
+func (s Status) Report() (Report, bool) {
+	if s.Latest == nil {
+		return Report{}, false
+	}
+	run := *s.Latest
+	run.Reading = s.Reading
+	return NewReport(run), true
 }
 
 // Store is safe for concurrent use: readers get values that never change.
@@ -118,7 +130,7 @@ func (s *Store) Run(target, id string) (chain.Run, bool) {
 func (s *Status) with(run chain.Run) *Status {
 	verdict := run.Verdict
 	after := *s
-	after.Latest = &run
+	after.Latest, after.Reading = &run, run.KnownReading(s.Reading)
 	if s.Latest == nil || !sameVerdict(s.Latest.Verdict, verdict) {
 		after.Since = run.Started
 	}

@@ -33,8 +33,8 @@ type APIServer struct {
 	listener net.Listener
 	http     *http.Server
 	stop     context.CancelFunc
-	running  sync.WaitGroup // the accept loop and every open connection
-	handling sync.RWMutex   // held for reading by every request
+	running  connections
+	handling sync.RWMutex // held for reading by every request
 }
 
 // NewAPIServer serves the cluster of that name in the state on a free port of 127.0.0.1, and enters its Endpoint and CAPEM there.
@@ -89,7 +89,7 @@ func (a *APIServer) start() {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
 		ErrorLog:  log.New(io.Discard, "", 0), // a client that refuses the certificate is a case, not news
-		ConnState: a.count,
+		ConnState: a.running.count,
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 			SessionTicketsDisabled: true, // a resumed session would not see a swapped certificate
@@ -97,17 +97,6 @@ func (a *APIServer) start() {
 		},
 	}
 	a.running.Go(func() { _ = a.http.ServeTLS(a.listener, "", "") }) // always ErrServerClosed or the listener's end
-}
-
-// count keeps a place in running for every connection. The accept loop holds one of its own while it adds others.
-func (a *APIServer) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		a.running.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		a.running.Done()
-	case http.StateActive, http.StateIdle:
-	}
 }
 
 // register tells the state, and so DescribeCluster, where the cluster is and which authority it has.

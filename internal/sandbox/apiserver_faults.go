@@ -5,47 +5,53 @@
 package sandbox
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"time"
 )
 
-// Certificate says what an apiserver shows at the TLS handshake.
+// Certificate says what an apiserver or load balancer shows at the TLS handshake.
 type Certificate uint8
 
-// The certificates of an apiserver.
+// The certificates of a server.
 const (
 	CertificateGood      Certificate = iota
 	CertificateExpired               // ended an hour ago
-	CertificateOtherName             // for the name of another cluster, and not for loopback
-	CertificateOtherCA               // signed by an authority that DescribeCluster does not tell
+	CertificateOtherName             // for another name, and not for loopback
+	CertificateOtherCA               // signed by an authority that nobody knows
 )
 
 // ServeCertificate swaps the certificate for the connections to come; open ones keep theirs.
 func (a *APIServer) ServeCertificate(c Certificate) error {
-	ca, options := a.ca.Load(), IssueOptions{Names: []string{a.name, "localhost", "127.0.0.1"}}
+	leaf, err := c.issue(a.ca.Load(), []string{a.name, "localhost", "127.0.0.1"}, newEndpointName("eu-central-1"))
+	if err != nil {
+		return fmt.Errorf("serving cluster %q: %w", a.cluster, err)
+	}
+	a.shown.Store(&leaf)
+	return nil
+}
+
+// issue makes the certificate that is good for names, or what the fault makes of it.
+func (c Certificate) issue(ca *CA, names []string, otherName string) (tls.Certificate, error) {
+	options := IssueOptions{Names: names}
 	switch c {
 	case CertificateGood:
 	case CertificateExpired:
 		now := time.Now()
 		options.NotBefore, options.NotAfter = now.Add(-24*time.Hour), now.Add(-time.Hour)
 	case CertificateOtherName:
-		options.Names = []string{newEndpointName("eu-central-1")}
+		options.Names = []string{otherName}
 	case CertificateOtherCA:
 		other, err := NewCA()
 		if err != nil {
-			return err
+			return tls.Certificate{}, err
 		}
 		ca = other
 	default:
-		return fmt.Errorf("serving certificate %d of cluster %q: there is no such kind", c, a.cluster)
+		return tls.Certificate{}, fmt.Errorf("issuing certificate %d: there is no such kind", c)
 	}
-	leaf, err := ca.Issue(options)
-	if err != nil {
-		return err
-	}
-	a.shown.Store(&leaf)
-	return nil
+	return ca.Issue(options)
 }
 
 // RotateCA gives the cluster a new authority, which DescribeCluster tells at once: whoever kept the old one is refused.

@@ -1,4 +1,4 @@
-// The few parts of the Kubernetes API that the sandbox's apiserver has: health, version, reviews of oneself, the aws-auth ConfigMap and dry-run creates.
+// The few parts of the Kubernetes API that the sandbox's apiserver has: health, version, reviews of oneself, the aws-auth ConfigMap, reads of objects and dry-run creates.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -51,6 +51,8 @@ func (a *APIServer) route(r *http.Request, user authenticationv1.UserInfo, want 
 		return a.accessAnswer(r, user)
 	case want.group == "" && want.resource == "configmaps" && want.verb == "get" && want.subresource == "":
 		return a.configMapAnswer(want)
+	case want.verb == "get" || want.verb == "list":
+		return a.objectAnswer(r.URL.Query(), want)
 	case want.verb == "create" && want.subresource == "" && want.name == "":
 		return a.createAnswer(r, user, want)
 	}
@@ -59,8 +61,13 @@ func (a *APIServer) route(r *http.Request, user authenticationv1.UserInfo, want 
 
 // serves tells whether a group has a version at all: a resource that its version does not know is a 404 with a Status, an unknown version a bare 404 (apiserver pkg/server).
 func (a *APIServer) serves(group, version string) bool {
-	return version == "v1" && slices.Contains([]string{"", "apps", authenticationGroup, authorizationGroup, rbacGroup}, group) ||
-		group == authenticationGroup && slices.Contains(*a.reviews.Load(), version)
+	switch {
+	case group == authenticationGroup && slices.Contains(*a.reviews.Load(), version):
+		return true
+	case group == bindingGroup:
+		return version == bindingVersion && a.hasBindingKind()
+	}
+	return version == "v1" && slices.Contains([]string{"", "apps", discoveryGroup, authenticationGroup, authorizationGroup, rbacGroup}, group)
 }
 
 func publicAnswer(want attributes) answer {

@@ -28,6 +28,14 @@ type Fault struct {
 	apply func(*Scene) error
 }
 
+// Kind is the chain that shows the fault.
+func (f Fault) Kind() chain.Kind {
+	if slices.Contains(chain.KindALB.Steps(), f.Step) {
+		return chain.KindALB
+	}
+	return chain.KindAccess
+}
+
 // Apply breaks the scene.
 func (f Fault) Apply(s *Scene) error {
 	if f.apply == nil { // the target alone is adjusted
@@ -48,7 +56,8 @@ const (
 
 // Faults returns the list, in the order of the chain.
 func Faults() []Fault {
-	return slices.Concat(credentialsFaults, keyFaults, sourceFaults, stsFaults, sessionFaults, sourceSTSFaults, tokenFaults, presignedFaults, endpointFaults, accessEntryFaults, rbacFaults)
+	return slices.Concat(credentialsFaults, keyFaults, sourceFaults, stsFaults, sessionFaults, sourceSTSFaults, tokenFaults, presignedFaults, endpointFaults, accessEntryFaults, rbacFaults,
+		registrationFaults, healthFaults, requestFaults)
 }
 
 // FaultNamed finds a fault.

@@ -102,7 +102,8 @@ var authenticatorFaults = []Fault{
 		s.Config = strings.Replace(s.Config, "{interval: 5s, timeout: 3s}", "{interval: 8s, timeout: 8s}", 1)
 		return state(func(st *State) { st.Throttle[presignedCall+"GetCallerIdentity"] = true })(s)
 	}}),
-	failing(chain.StepAccessEntry, chain.ReasonUnauthorizedUnexplained, Fault{Name: "unauthorized", Target: deployTarget, Meaning: "the authenticator is down: all refused, and nobody says why", apply: cluster("prod", func(c *Cluster) {
+	failing(chain.StepAccessEntry, chain.ReasonUnauthorizedUnexplained, Fault{Name: "unauthorized", Target: deployTarget, Meaning: "the authenticator is down: all refused, and nobody says why, since the observer has no entry", apply: cluster("prod", func(c *Cluster) {
+		delete(c.Entries, exporterRole)
 		c.Fault.Authenticator = AuthenticatorDown
 	})}),
 }

@@ -23,13 +23,14 @@ type IAM struct{ *awsServer }
 
 // NewIAM starts the service; its certificate is the authority's, for loopback and for IAM's own host.
 func NewIAM(state *State, ca *CA) (*IAM, error) {
-	i := &IAM{}
-	server, err := newAWSServer("iam", state, ca, http.HandlerFunc(i.serve))
+	server, err := newAWSServer("iam", state, ca, queryService{
+		name: "iam", version: iamVersion, namespace: iamNamespace, state: state, answer: state.answerIAM,
+		knows: func(operation string) bool { return operation == "GetRole" || operation == "GetUser" },
+	})
 	if err != nil {
 		return nil, err
 	}
-	i.awsServer = server
-	return i, nil
+	return &IAM{server}, nil
 }
 
 // longAgo is when roles and users were made that do not tell.
@@ -46,42 +47,21 @@ type iamPrincipal struct {
 	CreateDate string
 }
 
-func (i *IAM) serve(w http.ResponseWriter, r *http.Request) {
-	body, fault := readBody(w, r)
-	operation, result := "", any(nil)
-	if fault == nil {
-		operation, result, fault = i.call(r, body)
-	}
-	status, code := http.StatusOK, ""
-	if fault != nil {
-		status, code = fault.Status, fault.Code
-	}
-	i.state.record("iam", operation, code)
-	w.Header().Set("Content-Type", "text/xml")
-	w.WriteHeader(status)
-	_, _ = w.Write(queryXML(iamNamespace, operation, w.Header().Get("X-Amzn-Requestid"), result, fault)) // a client that left is not ours to report
-}
-
-func (i *IAM) call(r *http.Request, body []byte) (operation string, result any, fault *awsError) {
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return "", nil, &awsError{http.StatusBadRequest, "MalformedQueryString", "The query string contains a syntax error."}
-	}
-	operation = form.Get("Action")
-	i.state.Change(func(s *State) {
+// answerIAM is what stands before every action: the signature, and the faults of the service.
+func (s *State) answerIAM(r *http.Request, body []byte, form url.Values) (result any, fault *awsError) {
+	operation := form.Get("Action")
+	s.Change(func(s *State) {
 		caller, denied := s.authenticate(r, body, "iam")
 		switch {
 		case denied != nil:
 			fault = denied
 		case s.Throttle[operation]:
 			fault = errThrottled
-		case form.Get("Version") != iamVersion || operation != "GetRole" && operation != "GetUser":
-			fault = &awsError{http.StatusBadRequest, "InvalidAction", "Could not find operation " + operation + " for version " + form.Get("Version")}
 		default:
 			result, fault = s.readIAM(caller, operation, form)
 		}
 	})
-	return operation, result, fault
+	return result, fault
 }
 
 // readIAM answers a caller that has proved itself. The caller holds the state's lock.

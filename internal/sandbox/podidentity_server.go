@@ -25,7 +25,7 @@ func newNodeServer(service string, state *State, handler http.Handler) (nodeServ
 	s := &awsServer{service: service, state: state, listener: listener}
 	s.http = &http.Server{
 		Handler: s.frame(handler), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), ConnState: s.count,
+		ErrorLog: log.New(io.Discard, "", 0), ConnState: s.running.count,
 	}
 	s.running.Go(func() { _ = s.http.Serve(listener) }) // always ErrServerClosed or the listener's end
 	return nodeServer{s}, nil

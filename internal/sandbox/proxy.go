@@ -44,7 +44,7 @@ type Proxy struct {
 	listener net.Listener
 	http     *http.Server
 	stop     context.CancelFunc
-	running  sync.WaitGroup // the accept loop, every open connection and every tunnel
+	running  connections // and every tunnel: a hijacked connection leaves its place to it, which holds another by then
 }
 
 // NewProxy serves on a free port of 127.0.0.1. The first route that matches wins.
@@ -65,21 +65,10 @@ func NewProxy(routes ...ProxyRoute) (*Proxy, error) {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
 		ErrorLog:  log.New(io.Discard, "", 0),
-		ConnState: p.count,
+		ConnState: p.running.count,
 	}
 	p.running.Go(func() { _ = p.http.Serve(listener) }) // always ErrServerClosed or the listener's end
 	return p, nil
-}
-
-// count keeps a place in running for every connection; a hijacked one leaves its place to its tunnel, which holds another by then.
-func (p *Proxy) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		p.running.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		p.running.Done()
-	case http.StateActive, http.StateIdle:
-	}
 }
 
 // SetMode changes how the CONNECTs to come are treated.

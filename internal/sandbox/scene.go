@@ -1,4 +1,4 @@
-// The scene is a whole small world, ready to be probed: one account, two clusters, seven identities, and the files and environment of the exporter in it.
+// The scene is a whole small world, ready to be probed: one account, two clusters, a load balancer, seven identities, and the files and environment of the exporter in it.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -39,6 +39,8 @@ type Scene struct {
 	STS    *STS
 	EKS    *EKS
 	IAM    *IAM
+	ELB    *ELB
+	ALB    *ALB // shop-alb
 	OIDC   *OIDC
 	DNS    *DNS
 	Proxy  *Proxy
@@ -54,14 +56,16 @@ type Scene struct {
 
 // NewScene starts the world, healthy: every target of its configuration succeeds. Files are written into dir.
 func NewScene(dir string) (*Scene, error) {
-	s := &Scene{Dir: dir, State: NewState(), Config: sceneConfig(dir)}
+	s := &Scene{Dir: dir, State: NewState()}
 	if err := errors.Join(s.account(), s.servers(), s.files()); err != nil {
 		return nil, errors.Join(fmt.Errorf("building the scene: %w", err), s.Close())
 	}
+	s.Config = sceneConfig(dir, s.ALB.URL(SceneShopHost))
 	s.Env = map[string]string{
 		"AWS_ENDPOINT_URL_STS":              s.STS.URL(),
 		"AWS_ENDPOINT_URL_EKS":              s.EKS.URL(),
 		"AWS_ENDPOINT_URL_IAM":              s.IAM.URL(),
+		elbURLVariable:                      s.ELB.URL(),
 		"AWS_CA_BUNDLE":                     filepath.Join(dir, "ca.pem"),
 		"AWS_ROLE_ARN":                      exporterRole,
 		"AWS_WEB_IDENTITY_TOKEN_FILE":       filepath.Join(dir, "token"),
@@ -132,14 +136,16 @@ func (s *Scene) account() error {
 		for name, keyID := range map[string]string{"ci-runner": runnerKeyID, "alice": aliceKeyID} {
 			st.Users[keyID] = &User{Name: name, AccountID: SceneAccount, AccessKeyID: keyID, SecretKey: "secret-of-" + name + "-0123456789abcdef", UserID: "AIDASCENE" + name}
 		}
-		st.Roles[exporterRole] = &Role{ARN: exporterRole, RoleID: "AROASCENEEXPORTER", ReadsEKS: true, MaxSession: time.Hour,
+		st.Roles[exporterRole] = &Role{ARN: exporterRole, RoleID: "AROASCENEEXPORTER", ReadsEKS: true, ReadsELB: true, MaxSession: time.Hour,
 			Trust: []Trust{{Issuer: host, Subject: "system:serviceaccount:monitoring:eks-slo-exporter", Audience: "sts.amazonaws.com"}}}
 		for _, name := range []string{"ci-deploy", "ci-release", "viewer"} {
 			st.Roles[sceneRole(name)] = &Role{ARN: sceneRole(name), RoleID: "AROASCENE" + name, MaxSession: time.Hour,
 				Trust: []Trust{{Principals: []string{exporterRole}, ExternalID: SceneExternalID}}}
 		}
 		s.node(st)
+		addSceneLoadBalancers(st)
 		st.Clusters["prod"] = sceneProd()
+		addSceneObjects(st.Clusters["prod"])
 		st.Clusters["staging"] = sceneStaging()
 	})
 	return nil
@@ -218,7 +224,7 @@ func (s *Scene) servers() (err error) {
 	if s.Stage, err = start(s, staging, err); err != nil {
 		return err
 	}
-	return s.nodeServers()
+	return errors.Join(s.nodeServers(), s.loadBalancers())
 }
 
 func (s *Scene) files() error {

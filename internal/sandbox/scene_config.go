@@ -1,4 +1,4 @@
-// The configuration of the exporter in the scene: six targets on two clusters, each with its rules.
+// The configuration of the exporter in the scene: six access targets on two clusters, each with its rules, and two target groups.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// sceneConfig is the configuration file; DIR stands for the scene's folder.
-func sceneConfig(dir string) string {
-	return strings.ReplaceAll(sceneTemplate+sceneSources, "DIR", filepath.ToSlash(dir))
+// sceneConfig is the configuration file: DIR stands for the scene's folder, and SHOP for where the load balancer serves the shop.
+func sceneConfig(dir, shop string) string {
+	return strings.NewReplacer("DIR", filepath.ToSlash(dir), "SHOP", shop).Replace(sceneTemplate + sceneSources + sceneGroups)
 }
 
-// FewTargets leaves the configuration with the four targets of a demo.
-func (s *Scene) FewTargets() { s.Config = strings.TrimSuffix(s.Config, sceneSources) }
+// FewTargets leaves the configuration with the access targets of a demo.
+func (s *Scene) FewTargets() { s.Config = strings.Replace(s.Config, sceneSources, "", 1) }
 
 const sceneTemplate = `probe: {interval: 5s, timeout: 3s}
 clusters:
@@ -70,4 +70,23 @@ const sceneSources = `  - cluster: prod
   - cluster: prod
     identity: node
     rbac: {allow: ["list apps/deployments in shop"]}
+`
+
+// sceneGroups are the target groups behind the load balancer.
+const sceneGroups = `target_groups:
+  - name: shop
+    arn: "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/shop/0123456789abcdef"
+    observer: exporter
+    binding: {cluster: prod, namespace: shop, name: shop}
+    min_healthy: 2
+    interval: 5s
+    timeout: 3s
+    request: {url: "SHOP/", expect_status: [200], expect_body: "^10[.]", ca_file: "DIR/ca.pem", timeout: 1s}
+    labels: {team: shop}
+  - name: web
+    arn: "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/web/fedcba9876543210"
+    observer: exporter
+    binding: {cluster: prod, namespace: shop, name: web}
+    interval: 5s
+    timeout: 3s
 `

@@ -41,14 +41,16 @@ func signatureError(message string) *awsError {
 
 // awsCaller is a principal that has proved itself.
 type awsCaller struct {
-	ARN       string // as GetCallerIdentity spells it
-	UserID    string
-	AccountID string
-	Session   bool              // an assumed role, so that a further AssumeRole is role chaining
-	Policy    string            // the session policy; "" none
-	Tags      map[string]string // of the session
-	ReadsEKS  bool
-	Region    string // of the credential scope
+	ARN        string // as GetCallerIdentity spells it
+	UserID     string
+	AccountID  string
+	Session    bool              // an assumed role, so that a further AssumeRole is role chaining
+	Policy     string            // the session policy; "" none
+	Tags       map[string]string // of the session
+	ReadsEKS   bool
+	ReadsELB   bool
+	ManagesELB bool
+	Region     string // of the credential scope
 }
 
 // awsKey is what stands behind an access key id.
@@ -64,7 +66,7 @@ type awsKey struct {
 func (s *State) key(id string) (awsKey, bool) {
 	if user, ok := s.Users[id]; ok {
 		return awsKey{secret: user.SecretKey, caller: awsCaller{
-			ARN: user.ARN(), UserID: user.UserID, AccountID: user.AccountID, ReadsEKS: user.ReadsEKS,
+			ARN: user.ARN(), UserID: user.UserID, AccountID: user.AccountID, ReadsEKS: user.ReadsEKS, ReadsELB: user.ReadsELB,
 		}}, true
 	}
 	session, ok := s.Sessions[id]
@@ -72,12 +74,15 @@ func (s *State) key(id string) (awsKey, bool) {
 		return awsKey{}, false
 	}
 	roleID, _, _ := strings.Cut(session.UserID, ":")
-	reads := false
+	may := Role{}
 	for _, role := range s.Roles {
-		reads = reads || role.RoleID == roleID && role.ReadsEKS
+		if role.RoleID == roleID {
+			may = *role
+		}
 	}
 	return awsKey{secret: session.SecretKey, token: session.SessionToken, expires: session.Expires, region: session.Region, caller: awsCaller{
-		ARN: session.ARN, UserID: session.UserID, AccountID: session.AccountID, Session: true, Policy: session.Policy, Tags: session.Tags, ReadsEKS: reads,
+		ARN: session.ARN, UserID: session.UserID, AccountID: session.AccountID, Session: true, Policy: session.Policy, Tags: session.Tags,
+		ReadsEKS: may.ReadsEKS, ReadsELB: may.ReadsELB, ManagesELB: may.ManagesELB,
 	}}, true
 }
 

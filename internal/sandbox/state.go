@@ -20,6 +20,7 @@ type User struct {
 	SecretKey   string
 	UserID      string // AIDA…
 	ReadsEKS    bool   // its policy allows eks:Describe* and eks:List* on every cluster
+	ReadsELB    bool   // its policy allows elasticloadbalancing:Describe*
 	Created     time.Time
 }
 
@@ -34,6 +35,8 @@ type Role struct {
 	MaxSession time.Duration
 	ReadsEKS   bool // its policy allows eks:Describe* and eks:List* on every cluster
 	ReadsIAM   bool // its policy allows iam:GetRole and iam:GetUser
+	ReadsELB   bool // its policy allows elasticloadbalancing:Describe*
+	ManagesELB bool // its policy allows elasticloadbalancing:RegisterTargets and DeregisterTargets
 	Created    time.Time
 }
 
@@ -109,6 +112,7 @@ type Cluster struct {
 	Entries    map[string]*Entry // by principal ARN
 	AWSAuth    map[string]string // data of the kube-system/aws-auth ConfigMap; nil: there is none
 	Grants     []Grant
+	Objects    Objects
 	Anonymous  Anonymous // what requests without a token are
 	Fault      ClusterFault
 }
@@ -137,7 +141,7 @@ const (
 
 // Call is one request that a server of the sandbox answered, for tests that count.
 type Call struct {
-	Service   string // sts, eks, authenticator, apiserver
+	Service   string // sts, eks, iam, elasticloadbalancing, authenticator, apiserver
 	Operation string // AssumeRole, GetCallerIdentity, PresignedGetCallerIdentity, DescribeCluster, TokenReview, SelfSubjectReview, SelfSubjectAccessReview, …
 	Code      string // the error code answered, or "" on success
 }
@@ -156,9 +160,10 @@ type State struct {
 	Throttle    map[string]bool      // operations answered as throttled
 	Failing     map[string]bool      // operations answered with a server error (HTTP 500)
 	Refuse      map[string]Refusal   // operations answered with an error of their own (HTTP 403)
-	Off         map[string]bool      // services that drop every connection: sts, eks, eks-auth, pod-identity-agent, imds
+	Off         map[string]bool      // services that drop every connection: sts, eks, elasticloadbalancing, eks-auth, pod-identity-agent, imds
 	PodIdentity PodIdentity          // the Pod Identity agent of the exporter's node, and EKS Auth behind it
 	Instance    Instance             // the exporter's node
+	ELB         LoadBalancing        // target groups and load balancers, of every account
 	Calls       []Call
 	sweepAt     int // how many Sessions there may be before those long ended are forgotten
 }

@@ -13,7 +13,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -26,7 +25,7 @@ type awsServer struct {
 	state    *State
 	listener net.Listener
 	http     *http.Server
-	running  sync.WaitGroup // the accept loop and every open connection
+	running  connections
 }
 
 func newAWSServer(service string, state *State, ca *CA, handler http.Handler) (*awsServer, error) {
@@ -43,24 +42,13 @@ func newAWSServer(service string, state *State, ca *CA, handler http.Handler) (*
 		Handler:           s.frame(handler),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog:  log.New(io.Discard, "", 0), // a client that refuses the certificate is a case, not news
-		ConnState: s.count,
+		ConnState: s.running.count,
 	}
 	s.running.Go(func() {
 		config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 		_ = s.http.Serve(tls.NewListener(listener, config)) // always ErrServerClosed or the listener's end
 	})
 	return s, nil
-}
-
-// count keeps a place in running for every connection. The accept loop holds one of its own while it adds others.
-func (s *awsServer) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.running.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		s.running.Done()
-	case http.StateActive, http.StateIdle:
-	}
 }
 
 // frame drops the connection of a service that is off, and puts the clock and the request's id on every other answer.

@@ -2,17 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scheduler decides when targets are probed: fixed slots spread by a hash of the target's name, no overlap per target, a global concurrency limit, cancel on removal.
+// Package scheduler decides when targets are probed: slots spread by a hash of the target's name or by an API budget, no overlap per target, a global concurrency limit, cancel on removal.
 //
 // Every slot of a target that is still configured ends in exactly one recorded run:
 //
-//	the run returned before its next slot                           → the run, as it is
+//	the run returned within its interval                            → the run, as it is
 //	the run panicked, or returned an error that is not ours         → unknown, read_failed
-//	the run had not returned by its next slot                       → unknown, overrun, recorded at that moment; its late result is dropped
+//	the run had not returned within its interval                    → unknown, overrun, recorded at that moment; its late result is dropped
 //	an earlier run kept the slot from beginning within its window   → unknown, overrun
 //	the limit or a stalled process kept it from beginning so        → unknown, missed_slot
 //
 // The window is what the interval leaves beside the timeout and a little grace, so a run that begins late still has its whole timeout before the next slot.
+//
+// The next slot is one interval later. Of alb targets it may be more: a Pacer, which is the Governor, spaces them so that they share an API budget. Politeness is then a longer interval, and not an
+// unknown event: a run is judged by the target's own interval, and the slots that a stalled process misses are the spaced ones.
 //
 // Time is monotonic after the first slot, so a step of the wall clock neither loses nor doubles a slot. When the process stands still (stopped, frozen, starved), each slot that
 // passed is recorded as missed_slot once it goes on, one after another, with nothing kept: a day at one second is 86,400 events per target, each about ten microseconds. When the
@@ -50,7 +53,7 @@ type Watcher interface {
 	ObserveLateness(late time.Duration)
 	// InFlight is +1 when a run begins and -1 when it has returned, however late.
 	InFlight(delta int)
-	// Overrun tells that a run had not returned by its next slot; once per run.
+	// Overrun tells that a run had not returned within its interval; once per run.
 	Overrun()
 }
 
@@ -60,6 +63,7 @@ type Options struct {
 	Recorder Recorder
 	Logger   *slog.Logger
 	Watcher  Watcher // nil: nobody watches
+	Pacer    Pacer   // nil: every target keeps its own interval. Only alb targets are paced; the slots of access targets are the same after every restart
 
 	// Concurrency is the most runs in flight at once. A run holds its place until it returns, and those who wait are served in turn.
 	// 0 is no limit of its own: since no target overlaps itself, there are never more runs than targets.

@@ -30,9 +30,9 @@ type worker struct {
 	gone bool // removed: nothing is recorded any more
 }
 
-// flight is one run. Whoever settles it records its slot's event: the run itself, or the next slot, which abandons it.
+// flight is one run. Whoever settles it records its slot's event: the run itself, or the worker, which abandons it one interval after its slot.
 type flight struct {
-	slot, next time.Time
+	slot, next time.Time     // next: one interval after the slot
 	done       chan struct{} // closed when the runner has returned and the event is recorded
 	settled    atomic.Bool
 }
@@ -58,8 +58,7 @@ func (f *flight) landed() bool {
 
 // loop walks the slots until ctx ends, then waits for the last run.
 func (w *worker) loop(ctx context.Context, last *flight) {
-	for slot := firstSlot(time.Now(), w.target.Name, w.target.Interval); sleepUntil(ctx, slot); slot = slot.Add(w.target.Interval) {
-		w.abandon(last)
+	for slot, ok := w.first(ctx); ok; slot, ok = w.following(ctx, slot, last) {
 		if reason, detail := w.admit(ctx, slot, last); reason != "" {
 			w.record(w.unknown(slot, reason, detail))
 			continue
@@ -86,7 +85,7 @@ func (w *worker) missed() string {
 	return fmt.Sprintf("the run could not begin within %s of its slot: the concurrency limit or a stalled process held it back", window(w.target.Interval, w.target.Timeout))
 }
 
-// fly runs the chain once and records it, unless the next slot has come.
+// fly runs the chain once and records it, unless its interval is over.
 func (w *worker) fly(ctx context.Context, f *flight) {
 	defer close(f.done)
 	defer w.places.giveBack()
@@ -133,7 +132,7 @@ func (w *worker) abandon(f *flight) {
 	if !f.settle() {
 		return
 	}
-	detail := fmt.Sprintf("the run had not returned by the next slot, although its timeout of %s was over", w.target.Timeout)
+	detail := fmt.Sprintf("the run had not returned within the interval of %s, although its timeout of %s was over", w.target.Interval, w.target.Timeout)
 	if w.record(w.unknown(f.slot, chain.ReasonOverrun, detail)) {
 		w.options.Watcher.Overrun()
 	}

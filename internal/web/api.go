@@ -27,8 +27,8 @@ func newTargetsAnswer(all []results.Status) targetsAnswer {
 	answer := targetsAnswer{Targets: []targetAnswer{}}
 	for _, status := range all {
 		t := targetAnswer{Target: status.Target.Name, ConsecutiveFailures: status.ConsecutiveFailures}
-		if status.Latest != nil {
-			report, since := results.NewReport(*status.Latest), status.Since.UTC().Truncate(time.Millisecond)
+		if report, ok := status.Report(); ok {
+			since := status.Since.UTC().Truncate(time.Millisecond)
 			t.Latest, t.Since = &report, &since
 		}
 		answer.Targets = append(answer.Targets, t)

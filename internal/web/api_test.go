@@ -25,12 +25,16 @@ func TestAPITargets(t *testing.T) {
 	failed := newRun(release, now.Add(-15*time.Second), "✔✔✔✔✖·", notMapped)
 	failed.Verdict.Fix = "aws eks create-access-entry --cluster-name prod\nThen wait <a minute>."
 	store := results.NewStore()
-	store.Retain([]chain.Target{release, deploy, auditor, fresh})
+	store.Retain([]chain.Target{release, deploy, auditor, fresh, shop, stale})
 	store.Record(failed)
 	store.Record(newRun(deploy, now, "✔✔✔✔✔✔", chain.StepResult{}))
 	overrun := chain.UnknownRun("t7x2k2-00000001", auditor, now, chain.ReasonOverrun, "the run before it had not ended")
 	overrun.Verdict.Fix = ""
 	store.Record(overrun)
+	for _, run := range []chain.Run{sickShop(now), newRun(stale, now, "?·✔", elbBusy)} {
+		run.Verdict.Fix = ""
+		store.Record(run)
+	}
 
 	golden := filepath.Join("testdata", "targets.json")
 	var got bytes.Buffer

@@ -91,6 +91,10 @@ func TestPagesInChromium(t *testing.T) {
 	b.look("unknown", s.URL+"/targets/auditor@staging")
 	b.look("pending", s.URL+"/targets/fresh@prod")
 	b.look("success", s.URL+"/targets/ci-deploy@prod")
+	groups := serve(t, options(groupStore()))
+	b.look("groups", groups.URL)
+	b.look("group, unhealthy", groups.URL+"/targets/shop")
+	b.look("group, read long ago", groups.URL+"/targets/stale")
 	b.checkNoProblems()
 }
 
@@ -128,8 +132,9 @@ func TestHostilePagesInChromium(t *testing.T) {
 	var targets []chain.Target
 	var runs []chain.Run
 	for _, hostile := range hostileTexts {
-		run := hostileRun(hostile[:min(len(hostile), 400)]) // Chromium makes no picture of a page above 16,384 pixels
-		targets, runs = append(targets, run.Target), append(runs, run)
+		hostile = hostile[:min(len(hostile), 400)] // Chromium makes no picture of a page above 16,384 pixels
+		access, alb := hostileRun(hostile), hostileGroup(hostile)
+		targets, runs = append(targets, access.Target, alb.Target), append(runs, access, alb)
 	}
 	store.Retain(targets)
 	s := serve(t, options(store))

@@ -27,10 +27,10 @@ type indexView struct {
 	Groups []groupView
 }
 
-// groupView holds the targets that are in one state.
+// groupView holds the targets of one kind that are in one state.
 type groupView struct {
-	ID, Title string
-	Targets   []rowView
+	ID, Title, Head string
+	Targets         []rowView
 }
 
 // rowView is a target in the list.
@@ -45,6 +45,9 @@ type rowView struct {
 	For        string // how long the verdict stands
 	Age        string // of the last event
 	Ladder     []chain.StepResult
+	Group      *targetGroupView // alb; nil before the first reading
+
+	kind chain.Kind
 }
 
 // states are the groups of the list, the most urgent first. Their words are the outcomes'.
@@ -60,6 +63,15 @@ var states = []struct {
 	{"success", "Success", "%d success", func(r rowView) bool { return !r.Pending && r.Outcome == chain.OutcomeSuccess }},
 }
 
+// kinds share the list: of each state first the access targets, then the target groups.
+var kinds = []struct {
+	kind            chain.Kind
+	id, title, head string
+}{
+	{chain.KindAccess, "", "", "Target"},
+	{chain.KindALB, "alb-", "Target groups · ", "Target group"},
+}
+
 func newIndexView(all []results.Status, now time.Time) indexView {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b results.Status) int { return cmp.Compare(a.Target.Cluster.Name, b.Target.Cluster.Name) })
@@ -70,14 +82,20 @@ func newIndexView(all []results.Status, now time.Time) indexView {
 	view := indexView{headView: headView{"No targets", newMoment(now)}}
 	var counts []string
 	for _, state := range states {
-		group := groupView{ID: state.id, Title: state.title}
-		for _, row := range rows {
-			if state.has(row) {
-				group.Targets = append(group.Targets, row)
+		n := 0
+		for _, k := range kinds {
+			group := groupView{ID: k.id + state.id, Title: k.title + state.title, Head: k.head}
+			for _, row := range rows {
+				if row.kind == k.kind && state.has(row) {
+					group.Targets = append(group.Targets, row)
+				}
 			}
+			if len(group.Targets) > 0 {
+				view.Groups = append(view.Groups, group)
+			}
+			n += len(group.Targets)
 		}
-		if n := len(group.Targets); n > 0 {
-			view.Groups = append(view.Groups, group)
+		if n > 0 {
 			counts = append(counts, fmt.Sprintf(state.count, n))
 		}
 	}
@@ -88,7 +106,7 @@ func newIndexView(all []results.Status, now time.Time) indexView {
 }
 
 func newRowView(status results.Status, now time.Time) rowView {
-	row := rowView{Name: visible(status.Target.Name), Path: "/targets/" + url.PathEscape(status.Target.Name), Pending: status.Latest == nil}
+	row := rowView{Name: visible(status.Target.Name), Path: "/targets/" + url.PathEscape(status.Target.Name), Pending: status.Latest == nil, kind: status.Target.Kind}
 	if row.Pending {
 		return row
 	}
@@ -96,5 +114,8 @@ func newRowView(status results.Status, now time.Time) rowView {
 	verdict := run.Verdict
 	row.Outcome, row.Where, row.Short, row.HasFix = verdict.Outcome, where(verdict.Step, verdict.Reason), short(verdict.Detail), verdict.Fix != ""
 	row.Since, row.For, row.Age, row.Ladder = newMoment(status.Since), span(now.Sub(status.Since)), span(now.Sub(run.Started)), run.Steps
+	if group := groupOf(status); group != nil {
+		row.Group = newTargetGroupView(group, status.Reading.At, now)
+	}
 	return row
 }

@@ -177,12 +177,8 @@ func TestForeignTextIsNeverMarkup(t *testing.T) {
 			if diff := cmp.Diff(wantTarget, d.shape()); diff != "" {
 				t.Errorf("the page (-want +got):\n%s", diff)
 			}
-			for _, said := range []string{list, page} {
-				unseen := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
-				if at := strings.IndexFunc(said, unseen); at >= 0 || !utf8.ValidString(said) {
-					t.Errorf("a character that nobody sees at byte %d", at)
-				}
-			}
+			checkVisible(t, list)
+			checkVisible(t, page)
 			if h1, want := d.texts("h1")[0], strings.Join(strings.Fields(visible(run.Target.Name)), " "); h1 != want {
 				t.Errorf("the name is shown as %q", h1)
 			}
@@ -197,6 +193,15 @@ func TestForeignTextIsNeverMarkup(t *testing.T) {
 				t.Error("the JSON is no UTF-8")
 			}
 		})
+	}
+}
+
+// checkVisible looks for characters that nobody sees.
+func checkVisible(t *testing.T, page string) {
+	t.Helper()
+	unseen := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	if at := strings.IndexFunc(page, unseen); at >= 0 || !utf8.ValidString(page) {
+		t.Errorf("a character that nobody sees at byte %d", at)
 	}
 }
 

@@ -69,6 +69,9 @@ func newTargetView(status results.Status, now time.Time) targetView {
 	told := results.Explain(*run)
 	view.RunID, view.InARow, view.What, view.Why = visible(run.ID), status.ConsecutiveFailures, told.Meaning, visible(told.Why)
 	view.RuledOut, view.Fix = allVisible(told.RuledOut), newFix(told.Fix)
+	if group := groupOf(status); group != nil {
+		view.Group.addMembers(group.Targets, now)
+	}
 	for _, s := range run.Steps {
 		view.Steps = append(view.Steps, newStepView(s))
 	}

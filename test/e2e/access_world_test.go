@@ -22,7 +22,6 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/app"
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/config"
-	"github.com/eks-slo/eks-slo-exporter/internal/probes"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 	"github.com/eks-slo/eks-slo-exporter/test/e2e/harness"
 )
@@ -210,12 +209,16 @@ func (w *world) target(t *testing.T, access string) chain.Target {
 	return loaded.Access[0]
 }
 
-func newProber(t *testing.T) *probes.Prober {
+func newProber(t *testing.T) *app.Prober { return proberWith(t, app.ProberOptions{}) }
+
+// proberWith makes a prober that ends with the test.
+func proberWith(t *testing.T, options app.ProberOptions) *app.Prober {
 	t.Helper()
-	prober, err := app.NewProber(t.Context(), app.ProberOptions{})
+	prober, err := app.NewProber(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(prober.Close)
 	return prober
 }
 
@@ -225,7 +228,7 @@ func (w *world) probe(t *testing.T, access string) chain.Run {
 	return runOnce(t, newProber(t), w.target(t, access))
 }
 
-func runOnce(t *testing.T, prober *probes.Prober, target chain.Target) chain.Run {
+func runOnce(t *testing.T, prober *app.Prober, target chain.Target) chain.Run {
 	t.Helper()
 	run, err := prober.Run(t.Context(), target, time.Now())
 	if err != nil {

@@ -198,14 +198,20 @@ func sign(t *testing.T, session aws.CredentialsProvider, at time.Time) string {
 // await asks again until the answer is yes; what is awaited here takes less than a second.
 func await(t *testing.T, yes func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	awaitFor(t, 30*time.Second, yes)
+}
+
+// awaitFor asks again for so long.
+func awaitFor(t *testing.T, limit time.Duration, yes func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for !yes() {
 		select {
 		case <-ctx.Done():
-			t.Fatal("it did not happen within 30 s")
+			t.Fatalf("it did not happen within %s", limit)
 		case <-ticker.C:
 		}
 	}

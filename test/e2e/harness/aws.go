@@ -45,12 +45,23 @@ func StartAWS(t testing.TB) *AWS {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closing(t, iam.Close()) })
+	return &AWS{State: state, CA: ca, STS: sts, EKS: eks, IAM: iam, Proxy: startProxy(t, sts)}
+}
+
+// AWSOf makes the account of a scene the AWS of a cluster. It ends with its test, before the scene does.
+func AWSOf(t testing.TB, scene *sandbox.Scene) *AWS {
+	t.Helper()
+	return &AWS{State: scene.State, CA: scene.CA, STS: scene.STS, EKS: scene.EKS, IAM: scene.IAM, Proxy: startProxy(t, scene.STS)}
+}
+
+func startProxy(t testing.TB, sts *sandbox.STS) *sandbox.Proxy {
+	t.Helper()
 	proxy, err := sandbox.NewProxy(sandbox.ProxyRoute{Host: "sts.*.amazonaws.com:443", Address: sts.Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closing(t, proxy.Close()) })
-	return &AWS{State: state, CA: ca, STS: sts, EKS: eks, IAM: iam, Proxy: proxy}
+	return proxy
 }
 
 // Setenv gives the rest of the test the environment of a process whose AWS is this account and which signs in as the user. It uses no proxy, finds no other credentials, and the injected region is

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
@@ -35,6 +36,44 @@ func (c *Cluster) Apply(ctx context.Context, t testing.TB, path string, object a
 	if status != http.StatusCreated && status != http.StatusOK {
 		t.Fatalf("applying an object to %s: HTTP %d: %s", path, status, body)
 	}
+}
+
+// Delete ends the object or the collection at path, at once, as the administrator. What is not there is gone already.
+func (c *Cluster) Delete(ctx context.Context, t testing.TB, path string) {
+	t.Helper()
+	body, status, err := c.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", c.adminToken, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != http.StatusOK && status != http.StatusAccepted && status != http.StatusNotFound {
+		t.Fatalf("deleting %s: HTTP %d: %s", path, status, body)
+	}
+}
+
+// Serves reports whether there is anything at path for the administrator.
+func (c *Cluster) Serves(ctx context.Context, t testing.TB, path string) bool {
+	t.Helper()
+	_, status, err := c.send(ctx, http.MethodGet, path, c.adminToken, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status == http.StatusOK
+}
+
+// Allows asks kube-apiserver whether it would allow something to somebody.
+func (c *Cluster) Allows(ctx context.Context, t testing.TB, spec authorization.SubjectAccessReviewSpec) bool {
+	t.Helper()
+	body, status, err := c.send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/subjectaccessreviews", c.adminToken, authorization.SubjectAccessReview{
+		TypeMeta: meta.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}, Spec: spec,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var review authorization.SubjectAccessReview
+	if err := json.Unmarshal(body, &review); err != nil || status != http.StatusCreated {
+		t.Fatalf("reading a SubjectAccessReview: HTTP %d: %v in %s", status, err, body)
+	}
+	return review.Status.Allowed
 }
 
 // Review asks kube-apiserver who a token belongs to. The status is 201 when the token was accepted, else 401 and no user.
@@ -59,11 +98,13 @@ func (c *Cluster) Review(ctx context.Context, t testing.TB, token string) (user 
 // AdminToken is a static token of the group system:masters, which the webhook never sees.
 func (c *Cluster) AdminToken() string { return c.adminToken }
 
-// send is a POST in JSON, or a server-side apply.
+// send is a POST in JSON, a server-side apply, or a GET or DELETE without an object.
 func (c *Cluster) send(ctx context.Context, method, path, token string, object any) (body []byte, status int, err error) {
-	text, err := json.Marshal(object)
-	if err != nil {
-		return nil, 0, fmt.Errorf("encoding an object for %s: %w", path, err)
+	var text []byte
+	if object != nil {
+		if text, err = json.Marshal(object); err != nil {
+			return nil, 0, fmt.Errorf("encoding an object for %s: %w", path, err)
+		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(text))
 	if err != nil {

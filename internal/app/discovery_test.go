@@ -1,0 +1,121 @@
+// Discovery from its entry in the configuration to targets that are probed, and to their end.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
+	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+)
+
+const foundGroups = `clusters:
+  - {name: prod, region: eu-west-1, observer: exporter}
+identities:
+  - {name: exporter, source: irsa}
+target_groups:
+  - {name: prod-groups, bindings_of: prod, interval: 1s, timeout: 1s, labels: {team: shop}}
+`
+
+// The bindings of a cluster become targets, and so do the groups behind a load balancer; with their entry they go.
+func TestDiscoveredTargets(t *testing.T) {
+	scene := newScene(t)
+	scene.Config = foundGroups
+	e := startExporter(t, scene)
+	targets := func() string { return strings.Join(slices.Sorted(maps.Keys(e.verdicts())), " ") }
+	e.await("an event of both groups", func() bool { return targets() == "shop web" })
+	text := e.get("/metrics")
+	for _, line := range []string{
+		`eks_slo_exporter_discovered_targets{discovery="prod-groups"} 2`,
+		`alb_target_info{binding="web",cluster="prod",namespace="shop",region="eu-west-1",target_group="web",team="shop"} 1`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+	scene.Config = strings.Replace(foundGroups, "bindings_of: prod", "region: eu-west-1, observer: exporter, load_balancer: \""+sandbox.SceneLoadBalancer+"\"", 1)
+	if _, err := scene.WriteConfig(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	e.await("the groups behind the load balancer", func() bool {
+		return strings.Contains(e.get("/metrics"), `alb_target_info{binding="",cluster="",namespace="",region="eu-west-1",target_group="web",team="shop"} 1`)
+	})
+	scene.Config, _, _ = strings.Cut(foundGroups, "target_groups:")
+	if _, err := scene.WriteConfig(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if text := e.get("/metrics"); strings.Contains(text, "target_group=") || strings.Contains(text, "discovery=") {
+		t.Error("series of found groups are left")
+	}
+}
+
+func aGroup(name, arn string) chain.Target {
+	return chain.Target{Name: name, Kind: chain.KindALB, Group: chain.TargetGroup{ARN: arn}}
+}
+
+// What is configured is not found again, and names depend on the order of the entries alone.
+func TestUnite(t *testing.T) {
+	const shop, shop2, web = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/shop/1", "arn:aws:elasticloadbalancing:eu-west-1:444455556666:targetgroup/shop/2", "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/web/3"
+	configured := []chain.Target{aGroup("my-shop", shop), aGroup("web", "arn:aws:elasticloadbalancing:us-east-1:111122223333:targetgroup/web/9")}
+	entries := []chain.Discovery{{Name: "one"}, {Name: "two"}}
+	got := unite(configured, entries, map[string][]chain.Target{
+		"one": {aGroup("shop", shop), aGroup("web", web)},
+		"two": {aGroup("shop", shop2), aGroup("web", web)},
+	})
+	var names []string
+	for _, target := range got {
+		names = append(names, target.Name+"="+target.Group.ARN[strings.LastIndex(target.Group.ARN, "/")+1:])
+	}
+	if want := "web.one=3 shop=2"; strings.Join(names, " ") != want {
+		t.Errorf("got %v, want %s", names, want)
+	}
+}
+
+// A look that fails says so once, keeps what was found, and a reload that takes the entry away forgets it.
+func TestDiscoveryKeepsWhatItFound(t *testing.T) {
+	m, err := metrics.New(metrics.Options{Registry: prometheus.NewRegistry(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, news, fails := &syncBuffer{}, 0, error(nil)
+	d := &discovery{
+		discover: func(context.Context, chain.Discovery) ([]chain.Target, error) {
+			return []chain.Target{aGroup("shop", "arn")}, fails
+		},
+		changed: func() { news++ }, metrics: m, logger: slog.New(slog.NewTextHandler(log, nil)), found: map[string][]chain.Target{}, trouble: map[string]string{},
+	}
+	entry := chain.Discovery{Name: "one", BindingsOf: true, Template: chain.Target{Interval: time.Second}}
+	d.set([]chain.Discovery{entry})
+	for _, fails = range []error{nil, nil, errors.New("no"), errors.New("no"), nil} {
+		d.look(t.Context())
+		if got := d.targets(nil); len(got) != 1 {
+			t.Fatalf("after %v the targets are %v", fails, got)
+		}
+	}
+	if said := strings.Count(log.String(), "could not tell"); said != 1 || news != 1 || !strings.Contains(log.String(), "works again") {
+		t.Errorf("told %d times, %d news:\n%s", said, news, log)
+	}
+	entry.Template.Interval = time.Minute
+	d.set([]chain.Discovery{entry})
+	if got := d.targets(nil); len(got) != 0 {
+		t.Errorf("a changed entry still has %v", got)
+	}
+}

@@ -1,0 +1,101 @@
+// ELB's answers in the exporter's own types: groups, load balancers, the health of targets, attributes.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package awsapi
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+func groupInfo(group types.TargetGroup) chain.GroupInfo {
+	info := chain.GroupInfo{
+		ARN: aws.ToString(group.TargetGroupArn), Name: aws.ToString(group.TargetGroupName), TargetType: string(group.TargetType), Protocol: string(group.Protocol),
+		Check: chain.HealthCheck{
+			Enabled: aws.ToBool(group.HealthCheckEnabled), Protocol: string(group.HealthCheckProtocol), Port: aws.ToString(group.HealthCheckPort), Path: aws.ToString(group.HealthCheckPath),
+			Interval: seconds(group.HealthCheckIntervalSeconds), Timeout: seconds(group.HealthCheckTimeoutSeconds),
+			HealthyThreshold: int(aws.ToInt32(group.HealthyThresholdCount)), UnhealthyThreshold: int(aws.ToInt32(group.UnhealthyThresholdCount)),
+		},
+	}
+	if matcher := group.Matcher; matcher != nil {
+		info.Check.Matcher = cmp.Or(aws.ToString(matcher.HttpCode), aws.ToString(matcher.GrpcCode))
+	}
+	return info
+}
+
+func seconds(n *int32) time.Duration { return time.Duration(aws.ToInt32(n)) * time.Second }
+
+func loadBalancer(balancer types.LoadBalancer) chain.LoadBalancer {
+	b := chain.LoadBalancer{
+		ARN: aws.ToString(balancer.LoadBalancerArn), Name: aws.ToString(balancer.LoadBalancerName), Type: string(balancer.Type), Scheme: string(balancer.Scheme), DNSName: aws.ToString(balancer.DNSName),
+	}
+	if state := balancer.State; state != nil {
+		b.State = string(state.Code)
+	}
+	for _, zone := range balancer.AvailabilityZones {
+		b.Zones = append(b.Zones, aws.ToString(zone.ZoneName))
+	}
+	return b
+}
+
+// targetHealth keeps states and codes as they are spelled, also those that it does not know. An empty list is an answer, none is not.
+func targetHealth(descriptions []types.TargetHealthDescription) ([]chain.TargetHealth, error) {
+	if descriptions == nil {
+		return nil, senseless("it holds no list of targets")
+	}
+	all := make([]chain.TargetHealth, 0, len(descriptions))
+	for _, d := range descriptions {
+		if d.Target == nil || aws.ToString(d.Target.Id) == "" || d.TargetHealth == nil || d.TargetHealth.State == "" {
+			return nil, senseless("it holds a target without an id or a state")
+		}
+		t := chain.TargetHealth{
+			ID: aws.ToString(d.Target.Id), Port: aws.ToInt32(d.Target.Port), Zone: aws.ToString(d.Target.AvailabilityZone),
+			State: chain.TargetState(d.TargetHealth.State), Code: string(d.TargetHealth.Reason), Description: chain.Redact(aws.ToString(d.TargetHealth.Description)),
+		}
+		if override := d.AdministrativeOverride; override != nil {
+			t.Override = string(override.State)
+		}
+		if anomaly := d.AnomalyDetection; anomaly != nil {
+			t.Anomalous, t.Mitigated = anomaly.Result == types.AnomalyResultEnumAnomalous, anomaly.MitigationInEffect == types.MitigationInEffectEnumYes
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// Attributes of a target group, with the defaults that ELB documents (ELBv2 API, TargetGroupAttribute). Groups of Lambda functions have no delay.
+const (
+	minHealthyCount     = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.count"
+	minHealthyPercent   = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage"
+	deregistrationDelay = "deregistration_delay.timeout_seconds"
+)
+
+// groupAttributes reads the attributes that matter; "off" is 0.
+func groupAttributes(list []types.TargetGroupAttribute) (chain.GroupAttributes, error) {
+	if list == nil {
+		return chain.GroupAttributes{}, senseless("it holds no list of attributes")
+	}
+	values := map[string]int{minHealthyCount: 1}
+	for _, attribute := range list {
+		key, value := aws.ToString(attribute.Key), aws.ToString(attribute.Value)
+		switch key {
+		case minHealthyCount, minHealthyPercent, deregistrationDelay:
+			n, err := strconv.ParseUint(value, 10, 31)
+			if err != nil && value != "off" {
+				return chain.GroupAttributes{}, senseless(chain.Redact(fmt.Sprintf("the attribute %s is %q, which is no number", key, value)))
+			}
+			values[key] = int(n)
+		}
+	}
+	return chain.GroupAttributes{
+		MinHealthyCount: values[minHealthyCount], MinHealthyPercent: values[minHealthyPercent], DeregistrationDelay: time.Duration(values[deregistrationDelay]) * time.Second,
+	}, nil
+}

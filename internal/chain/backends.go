@@ -1,0 +1,85 @@
+// What a cluster says of a target group: its TargetGroupBinding, and the service, endpoints, nodes and pods behind it.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package chain
+
+import "time"
+
+// Binding is a TargetGroupBinding (elbv2.k8s.aws/v1beta1).
+type Binding struct {
+	BindingRef
+	GroupARN     string // spec.targetGroupARN
+	GroupName    string // spec.targetGroupName, when the ARN is not given
+	TargetType   string // instance or ip; "" when the controller has not filled it in
+	Service      string // spec.serviceRef.name
+	Port         string // spec.serviceRef.port: a number or a name
+	MultiCluster bool   // spec.multiClusterTargetGroup
+	RoleARN      string // spec.iamRoleArnToAssume: a group of another account
+	ExternalID   Secret // spec.assumeRoleExternalId
+	Created      time.Time
+}
+
+// Backends are what the controller should register for a binding.
+type Backends struct {
+	Service   Service
+	Endpoints []Endpoint // of the service's port, from its EndpointSlices; those of all slices
+	Nodes     []Node     // of a binding of instances; of others none
+}
+
+// Service is a binding's service.
+type Service struct {
+	Found    bool
+	Type     string // ClusterIP, NodePort, …
+	NodePort int32  // of the binding's port; 0: none
+	Selector map[string]string
+}
+
+// Endpoint is one address of an EndpointSlice.
+type Endpoint struct {
+	Address     string
+	Port        int32
+	Ready       bool
+	Terminating bool
+	Pod         string // name, in the binding's namespace; "" when it is no pod's
+	Node        string
+	Zone        string
+}
+
+// Node is a node of the cluster, as far as target groups care.
+type Node struct {
+	Name       string
+	InstanceID string // from spec.providerID; "" when it is no EC2 instance
+	Zone       string
+	Addresses  []string
+	Ready      bool
+	Excluded   bool // a label, or the binding's nodeSelector, keeps it out of load balancers
+	Created    time.Time
+}
+
+// Pod is a pod behind a binding's service.
+type Pod struct {
+	Name            string
+	Address         string
+	Node            string
+	Ready           bool
+	ReadySince      time.Time // when Ready last changed
+	ContainersReady bool
+	Created         time.Time
+	Gates           []ReadinessGate
+}
+
+// ReadinessGate is one target-health.elbv2.k8s.aws/BINDING gate of a pod.
+type ReadinessGate struct {
+	Binding string    // the name in the condition's type
+	Set     bool      // the condition is there
+	Passed  bool      // and true
+	Since   time.Time // when it last changed; zero when it is not set
+}
+
+// BindingTrouble is what the newest warning event of a binding says of its controller, as far as it is on the list of reasons.
+type BindingTrouble struct {
+	Reason Reason // controller_access_denied or tgb_network_reconcile_failed; "": no such event
+	Text   string // the event's message, redacted
+	Last   time.Time
+}

@@ -1,0 +1,175 @@
+// The request part of a target group: a real HTTP request through its load balancer, and what the answer must be.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+const (
+	defaultRequestTimeout  = 5 * time.Second
+	shortestRequestTimeout = 100 * time.Millisecond
+)
+
+// Bounds of texts that are parsed, in characters.
+const (
+	longestURL     = 2048
+	longestPattern = 1024
+)
+
+// What host and sni look like.
+var (
+	hostShape = regexp.MustCompile(`^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$`)
+	sniShape  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$`)
+)
+
+// request reads the key request; nil when it is not given. within is the timeout of the target's run.
+func (d *decoder) request(f fields, within time.Duration) *chain.Request {
+	n := f.values["request"]
+	if n == nil {
+		return nil
+	}
+	q := d.mapping(n, "request", "url", "expect_status", "expect_body", "host", "sni", "ca_file", "ip_family", "timeout")
+	q.require("url", "what users ask for through the load balancer, such as https://shop.example.com/healthz")
+	request := &chain.Request{
+		URL: d.requestURL(q), ExpectStatus: d.statuses(q), ExpectBody: d.bodyPattern(q),
+		Host: d.host(q, "host", hostShape, "a host name, with a port when it is not the scheme's own"), SNI: d.host(q, "sni", sniShape, "a host name without a port"),
+		IPFamily: choice(q, "ip_family", []chain.IPFamily{chain.IPFamily4, chain.IPFamily6}, chain.IPFamilyAny),
+		Timeout:  d.requestTimeout(q, within),
+	}
+	if q.optional("ca_file") != "" {
+		request.CAFile = d.caFile(q, requestCA)
+	}
+	d.checkTLSKeys(q, request.URL)
+	return request
+}
+
+// requestURL reads the URL; "" when it is not given or wrong.
+func (d *decoder) requestURL(f fields) string {
+	text := d.bounded(f, "url", longestURL)
+	if text == "" {
+		return ""
+	}
+	u, wrong := parseURL(text, "http", "https")
+	if wrong == "" && secretEntry.MatchString(u.RawQuery) {
+		wrong = "its query holds what looks like a secret"
+	}
+	if wrong != "" {
+		d.report(f.at("url"), badURL, wrong)
+		return ""
+	}
+	return text
+}
+
+// bounded reads a text of at most so many characters; "" when it is not given or longer.
+func (d *decoder) bounded(f fields, key string, most int) string {
+	text := f.text(key)
+	if n := utf8.RuneCountInString(text); n > most {
+		d.report(f.at(key), textTooLong, key, n, most)
+		return ""
+	}
+	return text
+}
+
+// checkTLSKeys reports keys that only TLS has where the URL is one of plain HTTP.
+func (d *decoder) checkTLSKeys(f fields, url string) {
+	if !strings.HasPrefix(strings.ToLower(url), "http:") {
+		return
+	}
+	for _, key := range []string{"sni", "ca_file"} {
+		if f.optional(key) != "" {
+			d.report(f.atKey(key), httpsOnly, key, key)
+		}
+	}
+}
+
+func (d *decoder) host(f fields, key string, shape *regexp.Regexp, hint string) string {
+	text := f.optional(key)
+	if text != "" && !shape.MatchString(text) {
+		d.report(f.at(key), badHost, key, text, hint)
+	}
+	return text
+}
+
+// statuses reads the status codes that are right, none of them twice; 200 when they are not given.
+func (d *decoder) statuses(f fields) []int {
+	if !f.has("expect_status") {
+		return []int{200}
+	}
+	items := f.list("expect_status")
+	if n := f.values["expect_status"]; n.Kind == yaml.SequenceNode && len(items) == 0 {
+		d.report(d.at(n), noValue, "expect_status")
+	}
+	var all []int
+	first := map[int]place{}
+	for i, item := range items {
+		status, ok := d.wholeNumber(item, fmt.Sprintf("expect_status[%d]", i), 100, 599)
+		if !ok {
+			continue
+		}
+		if earlier, twice := first[status]; twice {
+			d.report(d.at(item), listedTwice, "expect_status", strconv.Itoa(status), earlier.line, earlier.column)
+			continue
+		}
+		first[status] = d.at(item)
+		all = append(all, status)
+	}
+	return all
+}
+
+// bodyPattern reads the regular expression that the body must match; a mistake is shown at its place.
+func (d *decoder) bodyPattern(f fields) string {
+	text, n := d.bounded(f, "expect_body", longestPattern), f.values["expect_body"]
+	if d.wrong[n] {
+		return ""
+	}
+	_, err := syntax.Parse(text, syntax.Perl)
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		d.wrong[n] = true
+		at := f.at("expect_body")
+		if offset := patternError(text, wrong); offset > 0 {
+			at = d.within(n, offset)
+		}
+		d.report(at, badRegexp, strings.TrimSuffix(wrong.Code.String()+": "+wrong.Expr, ": "))
+	}
+	return text
+}
+
+// patternError returns the byte where the wrong part of a pattern begins; 0 when that is the whole. The parser reads from left to right, so the shortest beginning that has the error ends with it.
+func patternError(text string, wrong *syntax.Error) int {
+	end := sort.Search(len(text), func(n int) bool {
+		_, err := syntax.Parse(text[:n], syntax.Perl)
+		e, ok := errors.AsType[*syntax.Error](err)
+		return ok && *e == *wrong
+	})
+	if !strings.HasSuffix(text[:end], wrong.Expr) {
+		return 0
+	}
+	return end - len(wrong.Expr)
+}
+
+// requestTimeout reads how long the request may take: shorter than the run that it is a part of.
+func (d *decoder) requestTimeout(f fields, within time.Duration) time.Duration {
+	timeout, given := f.duration("timeout", defaultRequestTimeout)
+	if !d.atLeast(f, "timeout", timeout, limit{shortestRequestTimeout, "a request through a load balancer takes several round trips"}) {
+		return timeout
+	}
+	if timeout >= within && (given || !f.has("timeout")) {
+		d.report(f.at("timeout"), requestTooLong, written(timeout), written(within))
+	}
+	return timeout
+}

@@ -1,0 +1,119 @@
+// Discovery finds alb targets at run time: behind a load balancer, by tags, or through a cluster's bindings.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package probes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// Discover lists the targets that a discovery finds now, by name: one for each target group, as the discovery's template says. NameTargets names them again where other targets have names too.
+// Errors are *chain.Error and unknown, or the context's own; then nothing is known of what is there, and what was found before still stands.
+func (p *Prober) Discover(ctx context.Context, discovery chain.Discovery) ([]chain.Target, error) {
+	find := p.discoverGroups
+	if discovery.BindingsOf {
+		find = p.discoverBindings
+	}
+	found, err := find(ctx, discovery)
+	if err != nil {
+		return nil, unread("what the entry "+discovery.Name+" finds", err)
+	}
+	NameTargets(found, discovery.Name, func(string) bool { return false })
+	return found, nil
+}
+
+// discoverGroups asks ELB.
+func (p *Prober) discoverGroups(ctx context.Context, discovery chain.Discovery) ([]chain.Target, error) {
+	groups, err := p.ELB.Groups(ctx, discovery)
+	if err != nil {
+		return nil, err
+	}
+	var found []chain.Target
+	for _, g := range groups {
+		target := discovery.Template
+		target.Group.ARN, target.Group.Name = g.ARN, g.Name
+		target.Group.Region = cmp.Or(chain.RegionOf(g.ARN), g.Region, target.Group.Region)
+		found = append(found, target)
+	}
+	return found, nil
+}
+
+// discoverBindings asks the cluster. Of several bindings of one group the first by name makes the target; that there are more is its step registration's to judge.
+func (p *Prober) discoverBindings(ctx context.Context, discovery chain.Discovery) ([]chain.Target, error) {
+	cluster, err := p.clusterReads(ctx, discovery.Template)
+	if err != nil {
+		return nil, err
+	}
+	bindings, err := p.listBindings(ctx, discovery.Template, cluster)
+	if err != nil {
+		return nil, err
+	}
+	bindings = slices.Clone(bindings)
+	slices.SortFunc(bindings, func(a, b chain.Binding) int { return compareRefs(a.BindingRef, b.BindingRef) })
+	var found []chain.Target
+	for i, b := range bindings {
+		if b.GroupARN == "" && b.GroupName == "" || slices.ContainsFunc(bindings[:i], func(earlier chain.Binding) bool { return sameGroup(earlier, b) }) {
+			continue
+		}
+		found = append(found, boundTarget(discovery.Template, b))
+	}
+	return found, nil
+}
+
+// sameGroup reports whether two bindings of a cluster name one group. A group that is given by its name is in the account of the role, or of the controller.
+func sameGroup(a, b chain.Binding) bool {
+	if a.GroupARN != "" && b.GroupARN != "" {
+		return a.GroupARN == b.GroupARN
+	}
+	return a.RoleARN == b.RoleARN && cmp.Or(a.GroupName, groupName(a.GroupARN)) == cmp.Or(b.GroupName, groupName(b.GroupARN))
+}
+
+// boundTarget is the target of a binding's group.
+func boundTarget(template chain.Target, b chain.Binding) chain.Target {
+	group := &template.Group
+	group.ARN, group.Name, group.Binding = b.GroupARN, cmp.Or(b.GroupName, groupName(b.GroupARN)), b.BindingRef
+	group.Region = cmp.Or(chain.RegionOf(b.GroupARN), group.Region, template.Cluster.Region)
+	group.Observer = throughRole(group.Observer, b)
+	return template
+}
+
+// NameTargets gives found targets names that no other of them has, and that are not taken: the target group's; else with .ENTRY after it, then .ENTRY.ACCOUNT, then .ENTRY.ID, the last part of
+// the ARN. It sorts them by ARN, then by binding, so that the same targets have the same names whatever the order in which they were read.
+func NameTargets(found []chain.Target, entry string, taken func(string) bool) {
+	slices.SortFunc(found, func(a, b chain.Target) int {
+		return cmp.Or(strings.Compare(a.Group.ARN, b.Group.ARN), compareRefs(a.Group.Binding, b.Group.Binding))
+	})
+	used := map[string]bool{}
+	for i := range found {
+		group := found[i].Group
+		base := cmp.Or(groupName(group.ARN), group.Name)
+		names := []string{base, base + "." + entry}
+		for _, part := range []string{group.AccountID(), group.ARN[strings.LastIndex(group.ARN, "/")+1:]} {
+			if part != "" {
+				names = append(names, base+"."+entry+"."+part)
+			}
+		}
+		found[i].Name = names[len(names)-1]
+		if free := slices.IndexFunc(names, func(name string) bool { return !used[name] && !taken(name) }); free >= 0 {
+			found[i].Name = names[free]
+		}
+		used[found[i].Name] = true
+	}
+}
+
+// groupName is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another ARN.
+func groupName(arn string) string {
+	_, rest, _ := strings.Cut(arn, ":targetgroup/")
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+func compareRefs(a, b chain.BindingRef) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}

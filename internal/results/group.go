@@ -1,0 +1,137 @@
+// A group is a target group's reading for people: its targets, the worst first, and what AWS says beside what the cluster says.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+)
+
+// Group is what there is to say of a target group, for the ladder of a terminal and the pages alike.
+type Group struct {
+	Targets []chain.TargetReading // the worst first, those of another cluster last
+	Counts  []StateCount          // the group's own, by state
+	Foreign int                   // targets of another cluster
+	AWS     string                // such as "2 healthy, 1 unhealthy (Target.Timeout)"
+	Cluster string                // such as "3 ready, 1 not ready, 0 terminating; not registered: 10.0.1.14"; "" when no cluster was asked
+	// FailOpen says where the load balancer routes to all targets, what that means, and what it does not; "" when it does nowhere.
+	FailOpen string
+}
+
+// StateCount is how many targets are in a state, and why.
+type StateCount struct {
+	State chain.TargetState
+	N     int
+	Codes string // the reason codes, the commonest first; "" when there are none
+}
+
+// missingLimit is how many unregistered addresses a line names.
+const missingLimit = 8
+
+// NewGroup describes the reading of an alb run; nil when it has none.
+func NewGroup(run chain.Run) *Group {
+	reading := run.Reading
+	if reading == nil {
+		return nil
+	}
+	group := &Group{Targets: slices.Clone(reading.Targets), Counts: countStates(reading.Targets)}
+	slices.SortStableFunc(group.Targets, func(a, b chain.TargetReading) int { return cmp.Compare(rank(a), rank(b)) })
+	var said []string
+	own := 0
+	for _, c := range group.Counts {
+		said = append(said, c.String())
+		own += c.N
+	}
+	if group.Foreign = len(reading.Targets) - own; group.Foreign > 0 {
+		said = append(said, fmt.Sprintf("%d not of this cluster", group.Foreign))
+	}
+	group.AWS = cmp.Or(strings.Join(said, ", "), "no targets")
+	facts := run.Facts()
+	group.Cluster = clusterSays(facts[chain.FactEndpoints], reading.Missing)
+	if reading.FailOpen {
+		group.FailOpen = "Fail-open: " + cmp.Or(facts[chain.FactFailOpen], "too few targets are healthy") +
+			". The load balancer then routes to all targets, healthy or not; this is not called an outage, since users may still be served."
+	}
+	return group
+}
+
+// String is such as "3 unhealthy (Target.Timeout 2, Target.FailedHealthChecks 1)".
+func (c StateCount) String() string {
+	text := fmt.Sprintf("%d %s", c.N, c.State)
+	if c.Codes != "" {
+		text += " (" + c.Codes + ")"
+	}
+	return text
+}
+
+func clusterSays(endpoints string, missing []string) string {
+	if len(missing) == 0 {
+		return endpoints
+	}
+	named := "not registered: " + strings.Join(missing[:min(len(missing), missingLimit)], ", ")
+	if more := len(missing) - missingLimit; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	if endpoints == "" {
+		return named
+	}
+	return endpoints + "; " + named
+}
+
+// worstFirst is the order of states in which something may have to be done. A state that is not known stands before healthy.
+var worstFirst = []chain.TargetState{chain.TargetUnhealthy, chain.TargetUnhealthyDraining, chain.TargetUnused, chain.TargetUnavailable, chain.TargetInitial, chain.TargetDraining}
+
+func rank(t chain.TargetReading) int {
+	at := slices.Index(worstFirst, t.State)
+	switch {
+	case t.Foreign:
+		return len(worstFirst) + 2
+	case t.State == chain.TargetHealthy:
+		return len(worstFirst) + 1
+	case at < 0:
+		return len(worstFirst)
+	}
+	return at
+}
+
+// countStates counts the group's own targets: the states of the API in its order, then others.
+func countStates(targets []chain.TargetReading) []StateCount {
+	count, codes := map[chain.TargetState]int{}, map[chain.TargetState]map[string]int{}
+	for _, t := range targets {
+		if t.Foreign {
+			continue
+		}
+		count[t.State]++
+		if codes[t.State] == nil {
+			codes[t.State] = map[string]int{}
+		}
+		codes[t.State][t.Code]++
+	}
+	strange := slices.DeleteFunc(slices.Sorted(maps.Keys(count)), func(s chain.TargetState) bool { return slices.Contains(chain.TargetStates, s) })
+	var counts []StateCount
+	for _, state := range slices.Concat(chain.TargetStates, strange) {
+		if n := count[state]; n > 0 {
+			counts = append(counts, StateCount{state, n, listCodes(codes[state], n)})
+		}
+	}
+	return counts
+}
+
+// listCodes counts each code, unless it is that of all.
+func listCodes(codes map[string]int, all int) string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(codes)), func(code string) bool { return code == "" })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(codes[b], codes[a]) })
+	for i, name := range names {
+		if n := codes[name]; n < all {
+			names[i] = fmt.Sprintf("%s %d", name, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
