@@ -195,7 +195,7 @@ func TestExporterFromStartToStop(t *testing.T) {
 func TestReload(t *testing.T) {
 	scene := newScene(t)
 	e := startExporter(t, scene)
-	e.await("an event of every target", func() bool { return len(e.verdicts()) == 4 })
+	e.await("an event of every target", func() bool { return len(e.verdicts()) == 8 })
 
 	t.Run("a broken file changes nothing and is told whole", func(t *testing.T) {
 		write(t, e.file, strings.Replace(scene.Config, "identity: viewer", "identty: viewer", 1))
@@ -206,8 +206,8 @@ func TestReload(t *testing.T) {
 		if !strings.Contains(e.get("/metrics"), "eks_slo_exporter_config_last_reload_successful 0\n") {
 			t.Error("the gauge does not tell the failed reload")
 		}
-		if got := len(e.verdicts()); got != 4 {
-			t.Errorf("%d targets are left, want all 4", got)
+		if got := len(e.verdicts()); got != 8 {
+			t.Errorf("%d targets are left, want all 8", got)
 		}
 	})
 	t.Run("a removed target's series vanish at once", func(t *testing.T) {
