@@ -24,7 +24,15 @@ type Binding struct {
 type Backends struct {
 	Service   Service
 	Endpoints []Endpoint // of the service's port, from its EndpointSlices; those of all slices
+	Unfit     Unfit      // what is in its EndpointSlices beside them
 	Nodes     []Node     // of a binding of instances; of others none
+}
+
+// Unfit counts the endpoints of a service that no controller registers, by the first cause that holds.
+type Unfit struct {
+	Family int // addresses of the other family than the binding's
+	Port   int // of a slice without the service's port, as when no container names its target port
+	NoPod  int // of something else than a pod
 }
 
 // Service is a binding's service.
@@ -33,6 +41,7 @@ type Service struct {
 	Type     string // ClusterIP, NodePort, …
 	NodePort int32  // of the binding's port; 0: none
 	Selector map[string]string
+	Ports    []string // what it has instead of the binding's port, such as "8080 (http)"; nil: it has that one
 }
 
 // Endpoint is one address of an EndpointSlice.

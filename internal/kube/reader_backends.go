@@ -7,6 +7,7 @@ package kube
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -19,7 +20,7 @@ import (
 // Backends reads the binding's service and its EndpointSlices and, for a TargetType of instance, the nodes. It reads the binding anew for what chain.Binding does not tell: the address family of
 // its group, and its nodeSelector.
 //
-// Endpoints that are no pods' are left out, and so are addresses of the other family. A service without the binding's port has neither endpoints nor a node port.
+// Endpoints that are no pods' are left out and counted, and so are addresses of the other family. A service without the binding's port has neither endpoints nor a node port.
 func (r *Reader) Backends(ctx context.Context, reads ClusterReads, binding chain.Binding) (chain.Backends, error) {
 	w, _, err := r.wireBinding(ctx, reads, binding.BindingRef)
 	if err != nil {
@@ -36,9 +37,11 @@ func (r *Reader) Backends(ctx context.Context, reads ClusterReads, binding chain
 	backends := chain.Backends{Service: chain.Service{Found: true, Type: chain.Redact(string(service.Spec.Type)), Selector: service.Spec.Selector}}
 	if port, found := portOf(service, binding.Port); found {
 		backends.Service.NodePort = port.NodePort
-		if backends.Endpoints, err = s.endpoints(ctx, binding, port.Name, familyOf(w)); err != nil {
+		if backends.Endpoints, backends.Unfit, err = s.endpoints(ctx, binding, port.Name, familyOf(w)); err != nil {
 			return chain.Backends{}, err
 		}
+	} else {
+		backends.Service.Ports = portsOf(service)
 	}
 	if binding.TargetType == chain.TargetTypeInstance {
 		if backends.Nodes, err = s.nodes(ctx, w.Spec.NodeSelector); err != nil {
@@ -72,6 +75,19 @@ func portOf(service *corev1.Service, text string) (corev1.ServicePort, bool) {
 	return service.Spec.Ports[i], true
 }
 
+// portsOf names a service's ports, for people.
+func portsOf(service *corev1.Service) []string {
+	names := []string{}
+	for _, port := range service.Spec.Ports {
+		name := strconv.Itoa(int(port.Port))
+		if port.Name != "" {
+			name += " (" + chain.Redact(port.Name) + ")"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // familyOf is the family of the addresses that the controller registers: IPv4 unless the binding says otherwise.
 func familyOf(w wireBinding) discoveryv1.AddressType {
 	if w.Spec.IPAddressType == "ipv6" {
@@ -81,26 +97,28 @@ func familyOf(w wireBinding) discoveryv1.AddressType {
 }
 
 // endpoints reads all slices of the service.
-func (s session) endpoints(ctx context.Context, binding chain.Binding, port string, family discoveryv1.AddressType) ([]chain.Endpoint, error) {
+func (s session) endpoints(ctx context.Context, binding chain.Binding, port string, family discoveryv1.AddressType) (endpoints []chain.Endpoint, unfit chain.Unfit, err error) {
 	all := endpointSet{places: map[endpointKey]int{}}
 	selectors := metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + binding.Service}
 	q := question{verb: "list", resource: "endpointslices.discovery.k8s.io", namespace: binding.Namespace, kind: "EndpointSliceList"}
-	err := s.list(ctx, q, selectors, func(ctx context.Context, options metav1.ListOptions) (string, error) {
+	err = s.list(ctx, q, selectors, func(ctx context.Context, options metav1.ListOptions) (string, error) {
 		page, err := s.discovery.EndpointSlices(binding.Namespace).List(ctx, options)
 		if err != nil {
 			return "", err
 		}
 		for _, slice := range page.Items {
 			if slice.AddressType == family {
-				all.add(endpointsOf(slice, port))
+				all.add(endpointsOf(slice, port, &unfit))
+			} else {
+				unfit.Family += len(slice.Endpoints)
 			}
 		}
 		return page.Continue, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, chain.Unfit{}, err
 	}
-	return all.endpoints, nil
+	return all.endpoints, unfit, nil
 }
 
 // endpointSet keeps one of each endpoint. While it moves from one slice to another it may be in both: then it is ready if it is so in either.
@@ -129,13 +147,15 @@ func (s *endpointSet) add(endpoints []chain.Endpoint) {
 }
 
 // endpointsOf are a slice's endpoints at the port of a service port's name; a service port without a name is the only one. Only an endpoint's first address counts (discovery.k8s.io/v1 Endpoint).
-func endpointsOf(slice discoveryv1.EndpointSlice, name string) (all []chain.Endpoint) {
-	for _, port := range slice.Ports {
-		if name != "" && name != valueOf(port.Name) {
-			continue
-		}
+func endpointsOf(slice discoveryv1.EndpointSlice, name string, unfit *chain.Unfit) (all []chain.Endpoint) {
+	ports := slices.DeleteFunc(slices.Clone(slice.Ports), func(p discoveryv1.EndpointPort) bool { return name != "" && name != valueOf(p.Name) })
+	if len(ports) == 0 {
+		unfit.Port += len(slice.Endpoints)
+	}
+	for _, port := range ports {
 		for _, e := range slice.Endpoints {
 			if len(e.Addresses) == 0 || e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
+				unfit.NoPod++
 				continue
 			}
 			all = append(all, chain.Endpoint{

@@ -52,9 +52,11 @@ func TestBackendsService(t *testing.T) {
 		some   bool // endpoints
 	}{
 		"by the port's name":  {"http", func(*sandbox.Objects) {}, chain.Service{Found: true, Type: "ClusterIP", Selector: app}, true},
-		"no such port":        {"81", func(*sandbox.Objects) {}, chain.Service{Found: true, Type: "ClusterIP", Selector: app}, false},
-		"a name like no port": {"80x", func(*sandbox.Objects) {}, chain.Service{Found: true, Type: "ClusterIP", Selector: app}, false},
-		"no service":          {"80", func(o *sandbox.Objects) { delete(o.Services, "shop/shop") }, chain.Service{}, false},
+		"no such port":        {"81", func(*sandbox.Objects) {}, chain.Service{Found: true, Type: "ClusterIP", Selector: app, Ports: []string{"80 (http)"}}, false},
+		"a name like no port": {"80x", func(*sandbox.Objects) {}, chain.Service{Found: true, Type: "ClusterIP", Selector: app, Ports: []string{"80 (http)"}}, false},
+		"no port at all": {"80", func(o *sandbox.Objects) { o.Services["shop/shop"].Spec.Ports = nil },
+			chain.Service{Found: true, Type: "ClusterIP", Selector: app, Ports: []string{}}, false},
+		"no service": {"80", func(o *sandbox.Objects) { delete(o.Services, "shop/shop") }, chain.Service{}, false},
 		"headless": {"80", func(o *sandbox.Objects) { o.Services["shop/shop"].Spec.ClusterIP = corev1.ClusterIPNone },
 			chain.Service{Found: true, Type: "ClusterIP", Selector: app}, true},
 		"without selector": {"80", func(o *sandbox.Objects) { o.Services["shop/shop"].Spec.Selector = nil }, chain.Service{Found: true, Type: "ClusterIP"}, true},
@@ -141,6 +143,28 @@ func TestBackendsEndpoints(t *testing.T) {
 			got, err := s.Backends(t.Context(), s.reads, ofShop)
 			must(t, err)
 			wantSame(t, got.Endpoints, test.want)
+		})
+	}
+}
+
+// What no controller registers is counted, so that an empty service can be told from one whose endpoints do not fit.
+func TestBackendsUnfit(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*discoveryv1.EndpointSlice)
+		want   chain.Unfit
+	}{
+		"all fit":             {func(*discoveryv1.EndpointSlice) {}, chain.Unfit{}},
+		"of the other family": {func(s *discoveryv1.EndpointSlice) { s.AddressType = discoveryv1.AddressTypeIPv6 }, chain.Unfit{Family: 3}},
+		"without any port":    {func(s *discoveryv1.EndpointSlice) { s.Ports = nil }, chain.Unfit{Port: 3}},
+		"with another port":   {func(s *discoveryv1.EndpointSlice) { s.Ports[0].Name = new("metrics") }, chain.Unfit{Port: 3}},
+		"no pod's":            {func(s *discoveryv1.EndpointSlice) { s.Endpoints[1].TargetRef = nil }, chain.Unfit{NoPod: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSceneReader(t)
+			s.objects(func(o *sandbox.Objects) { test.change(o.EndpointSlices[shopSlice]) })
+			got, err := s.Backends(t.Context(), s.reads, ofShop)
+			must(t, err)
+			wantSame(t, got.Unfit, test.want)
 		})
 	}
 }

@@ -5,6 +5,7 @@
 package probes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,6 +69,9 @@ func nothingToRegister(v *groupView) *chain.Error {
 		return nil
 	case !service.Found:
 		return misregistered(chain.ReasonNoReadyEndpoints, facts, "%s: the service %s/%s does not exist", v.emptiness(), v.binding.Namespace, v.binding.Service)
+	case service.Ports != nil:
+		return misregistered(chain.ReasonNoReadyEndpoints, facts, "%s: the service %s has no port %s, which the binding names; its ports are: %s",
+			v.emptiness(), v.binding.Service, v.binding.Port, cmp.Or(enumerate(service.Ports), "none"))
 	case v.group.TargetType == chain.TargetTypeInstance && service.NodePort == 0:
 		return misregistered(chain.ReasonServiceTypeMismatch, facts, "%s: it registers instances, and the service %s (%s) has no node port for port %s",
 			v.emptiness(), v.binding.Service, service.Type, v.binding.Port)
@@ -87,8 +91,14 @@ func nothingToRegister(v *groupView) *chain.Error {
 
 // noneReady says what the service has instead of ready endpoints.
 func (v *groupView) noneReady() string {
-	waiting, all := v.waitingEndpoints(), len(v.backends.Endpoints)
+	waiting, all, unfit := v.waitingEndpoints(), len(v.backends.Endpoints), v.backends.Unfit
 	switch {
+	case all == 0 && unfit.Family > 0:
+		return fmt.Sprintf("of the service %[2]s, %[1]s: of the other address family than spec.ipAddressType of the binding", counted(unfit.Family, "endpoint"), v.binding.Service)
+	case all == 0 && unfit.Port > 0:
+		return fmt.Sprintf("of the service %[2]s, %[1]s: without its port %[3]s, since no container names the target port", counted(unfit.Port, "endpoint"), v.binding.Service, v.binding.Port)
+	case all == 0 && unfit.NoPod > 0:
+		return fmt.Sprintf("of the service %[2]s, %[1]s: no pods, and the controller registers nothing else", counted(unfit.NoPod, "endpoint"), v.binding.Service)
 	case all == 0 && len(v.backends.Service.Selector) > 0:
 		return fmt.Sprintf("the service %s has no endpoint: its selector %s matches no pod", v.binding.Service, selector(v.backends.Service.Selector))
 	case all == 0:

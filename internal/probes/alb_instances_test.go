@@ -27,6 +27,9 @@ func TestInstances(t *testing.T) {
 			f.targets = nil
 			f.backends.Service.Type, f.backends.Service.NodePort = "ClusterIP", 0
 		}, mismatch, "the service shop (ClusterIP) has no node port for port 80"},
+		"the service has not the binding's port": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Service.NodePort, f.backends.Service.Ports = nil, 0, []string{"1080 (http)"}
+		}, "failure registration/no_ready_endpoints ✖·✔", "has no port 80, which the binding names; its ports are: 1080 (http)"},
 		"that comes before pods": {func(f *albFake, _ *chain.Target) {
 			f.targets, f.backends.Endpoints, f.backends.Service.NodePort = nil, nil, 0
 		}, mismatch, ""},

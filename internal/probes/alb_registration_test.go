@@ -109,6 +109,21 @@ func TestEmptyGroup(t *testing.T) {
 			f.set("draining Target.DeregistrationInProgress")
 			f.backends.Endpoints = nil
 		}, notReady, "none but leaving targets (1 draining"},
+		"C64 the service has not the binding's port": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Endpoints, f.backends.Service.Ports = nil, nil, []string{"8080 (http)"}
+		}, notReady, "the service shop has no port 80, which the binding names; its ports are: 8080 (http)"},
+		"C64 the service has no port at all": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Endpoints, f.backends.Service.Ports = nil, nil, []string{}
+		}, notReady, "its ports are: none"},
+		"C64 the endpoints are of the other family": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Endpoints, f.backends.Unfit.Family = nil, nil, 3
+		}, notReady, "of the service shop, 3 endpoints: of the other address family"},
+		"C64 no container names the target port": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Endpoints, f.backends.Unfit.Port = nil, nil, 3
+		}, notReady, "no container names the target port"},
+		"C64 the endpoints are no pods": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Endpoints, f.backends.Unfit.NoPod = nil, nil, 1
+		}, notReady, "of the service shop, 1 endpoint: no pods"},
 		"C65 the controller is denied": {trouble(chain.ReasonControllerAccessDenied), "failure registration/controller_access_denied ✖·✔", "not authorized"},
 		"the controller's networking":  {trouble(chain.ReasonTGBNetworkReconcileFailed), "failure registration/tgb_network_reconcile_failed ✖·✔", ""},
 		"the denial of a group that is filled": {func(f *albFake, tg *chain.Target) {
