@@ -7,10 +7,12 @@ package app
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
@@ -32,6 +34,12 @@ var albKinds = map[string]caseRow{
 		v.TargetGroup.Targets = nil
 		endpoints(o, func(s *discoveryv1.EndpointSlice) { s.Ports = nil })
 	}), want: "failure registration/no_ready_endpoints", detail: "no container names the target port"},
+	"the controller cannot assume its own role": {target: "shop", happen: warned(
+		"Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, get identity: get credentials: operation error STS: AssumeRoleWithWebIdentity, https response error " +
+			"StatusCode: 403, RequestID: 1, api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"), want: "failure registration/controller_access_denied", detail: "sts:AssumeRoleWithWebIdentity"},
+	"the group is in another VPC than the pods": {target: "shop", happen: warned(
+		"Failed reconcile due to operation error Elastic Load Balancing v2: RegisterTargets, https response error StatusCode: 400, RequestID: 1, api error ValidationError: The IP address '10.0.1.11' is not within the VPC"),
+		want: "failure registration/no_targets", detail: "newest warning says: Failed reconcile due to"},
 }
 
 func TestALBKinds(t *testing.T) { tryCases(t, albKinds) }
@@ -41,6 +49,14 @@ func albWorld(group string, change func(sandbox.GroupView, *sandbox.Objects)) fu
 	return func(_ *testing.T, s *sandbox.Scene) {
 		s.State.Change(func(st *sandbox.State) { change(st.TargetGroup(group), &st.Clusters["prod"].Objects) })
 	}
+}
+
+// warned empties the group shop, and the controller has said why.
+func warned(message string) func(*testing.T, *sandbox.Scene) {
+	return albWorld(sandbox.SceneShopGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
+		v.TargetGroup.Targets = nil
+		o.Report(chain.BindingRef{Namespace: "shop", Name: "shop"}, "FailedReconcile", message, time.Now().Add(-time.Minute).Truncate(time.Second))
+	})
 }
 
 func service(o *sandbox.Objects, name string, change func(*corev1.Service)) {

@@ -86,9 +86,10 @@ type ReadinessGate struct {
 	Since   time.Time // when it last changed; zero when it is not set
 }
 
-// BindingTrouble is what the newest warning event of a binding says of its controller, as far as it is on the list of reasons.
+// BindingTrouble is what the warning events of a binding say of its controller since it last reconciled: the newest that is on the list of reasons, and the newest of all others.
 type BindingTrouble struct {
 	Reason Reason // controller_access_denied or tgb_network_reconcile_failed; "": no such event
 	Text   string // the event's message, redacted
 	Last   time.Time
+	Other  string // the message of the newest warning that is on no list, redacted; it decides nothing
 }

@@ -64,11 +64,11 @@ var registrationReasons = []ReasonInfo{
 			"Or register pods: alb.ingress.kubernetes.io/target-type: ip on the Ingress (a group's target type cannot be changed, so a new group is made).",
 		)},
 	{StepRegistration, ReasonControllerAccessDenied,
-		"The load balancer controller may not register targets in this group, often because its policy covers only groups that bear its tag. It is the controller's role, not the observer's.",
+		"The load balancer controller may not register targets in this group, often because its policy covers only groups that bear its tag, or because it cannot assume its role or the binding's. It is the controller's role, not the observer's.",
 		"There is something to register for a while, it is not in the group, and the binding's events carry the denial since. Ruled out: the observer, whose read succeeded; RBAC.",
 		lines(
 			"kubectl describe targetgroupbinding -n {namespace} {binding}",
-			"Allow the controller's role elasticloadbalancing:RegisterTargets and elasticloadbalancing:DeregisterTargets on {target_group_arn}.",
+			"Allow the controller's role the action that the event names: elasticloadbalancing:RegisterTargets and DeregisterTargets on {target_group_arn}; sts:AssumeRole also in the trust policy of the role that is assumed.",
 			"aws iam put-role-policy --role-name CONTROLLER_ROLE --policy-name register-targets --policy-document file://policy.json",
 			"Terraform: aws_iam_role_policy; the controller's published policy has both actions on all target groups.",
 		)},

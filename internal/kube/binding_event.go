@@ -30,7 +30,8 @@ const troubleWindow = time.Hour
 // The literal shapes in messages of FailedReconcile. The AWS SDK writes "operation error SERVICE: OPERATION, https response error …, api error CODE: MESSAGE" in newer
 // versions of the controller, and "CODE: MESSAGE\n\tstatus code: 403, request id: …" in older ones; kube's recorder puts "(combined from similar events): " in front of what repeats.
 var (
-	registrationDenied = regexp.MustCompile(`is not authorized to perform: elasticloadbalancing:(?:Register|Deregister)Targets\b`)
+	// What stands between the controller and a registration: its own web identity, the role of another account, and what it asks of ELB on the way.
+	registrationDenied = regexp.MustCompile(`[Nn]ot authorized to perform:? (?:elasticloadbalancing:(?:RegisterTargets|DeregisterTargets|DescribeTargetHealth|DescribeTargetGroups)|sts:AssumeRole(?:WithWebIdentity)?)\b`)
 	unauthorized       = regexp.MustCompile(`\bUnauthorizedOperation: `) // EC2's code for access denied
 	ec2Operation       = regexp.MustCompile(`operation error EC2: (\w+),`)
 	securityGroupTags  = regexp.MustCompile(`expect(?:ed)? exactly one securityGroup tagged with `) // pkg/networking
@@ -61,7 +62,7 @@ func ofNetworking(message string) bool {
 	return match == nil || slices.Contains(networkOperations, match[1])
 }
 
-// Trouble reads the binding's events of the last hour. It is the newest warning that is on the list of reasons, unless the controller has reconciled the binding since.
+// Trouble reads the binding's events of the last hour. It is the newest warning that is on the list of reasons, and the newest that is not, unless the controller has reconciled the binding since.
 func (r *Reader) Trouble(ctx context.Context, reads ClusterReads, ref chain.BindingRef) (chain.BindingTrouble, error) {
 	s, err := r.session(reads)
 	if err != nil {
@@ -91,6 +92,8 @@ type history struct {
 	now        time.Time
 	reconciled time.Time
 	trouble    chain.BindingTrouble
+	other      string // the newest warning that is on no list
+	otherLast  time.Time
 }
 
 func (h *history) add(e *corev1.Event) {
@@ -98,18 +101,27 @@ func (h *history) add(e *corev1.Event) {
 	if e.Reason == eventReconciled && at.After(h.reconciled) {
 		h.reconciled = at
 	}
-	reason := troubleReason(e.Reason, e.Message)
-	if e.Type == corev1.EventTypeWarning && reason != "" && h.now.Sub(at) <= troubleWindow && at.After(h.trouble.Last) {
+	if e.Type != corev1.EventTypeWarning || h.now.Sub(at) > troubleWindow {
+		return
+	}
+	switch reason := troubleReason(e.Reason, e.Message); {
+	case reason != "" && at.After(h.trouble.Last):
 		h.trouble = chain.BindingTrouble{Reason: reason, Text: chain.Redact(e.Message), Last: at}
+	case reason == "" && at.After(h.otherLast):
+		h.other, h.otherLast = chain.Redact(e.Message), at
 	}
 }
 
 // verdict: event times have whole seconds, and what failed and succeeded within one of them was tried again at once.
 func (h *history) verdict() chain.BindingTrouble {
-	if !h.trouble.Last.After(h.reconciled) {
-		return chain.BindingTrouble{}
+	var trouble chain.BindingTrouble
+	if h.trouble.Last.After(h.reconciled) {
+		trouble = h.trouble
 	}
-	return h.trouble
+	if h.otherLast.After(h.reconciled) {
+		trouble.Other = h.other
+	}
+	return trouble
 }
 
 // lastSeen is when an event last happened: of the recorders' several fields the latest that is set. When the object was made counts for one without any of them alone, since an event may be

@@ -5,6 +5,7 @@
 package kube
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +30,12 @@ const (
 	unauthorizedVPC = "Failed reconcile due to operation error EC2: DescribeVpcs, https response error StatusCode: 403, RequestID: 1, api error UnauthorizedOperation: You are not authorized to perform this operation."
 	ruleLimitV2     = "Failed reconcile due to operation error EC2: AuthorizeSecurityGroupIngress, https response error StatusCode: 400, RequestID: 1, api error RulesPerSecurityGroupLimitExceeded: The maximum number of rules per security group has been reached."
 	otherDenied     = "Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, https response error StatusCode: 403, RequestID: 1, api error AccessDenied: User: arn:aws:sts::111122223333:assumed-role/lbc/1 is not authorized to perform: elasticloadbalancing:DescribeTargetHealth because no identity-based policy allows it"
-	groupGone       = "Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, https response error StatusCode: 400, RequestID: 1, api error TargetGroupNotFound: Target groups 'arn' not found"
+	webIdentityV1   = "Failed reconcile due to WebIdentityErr: failed to retrieve credentials\ncaused by: AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity\n\tstatus code: 403, request id: 1"
+	webIdentityV2   = "Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, get identity: get credentials: failed to refresh cached credentials, failed to retrieve credentials, " +
+		"operation error STS: AssumeRoleWithWebIdentity, https response error StatusCode: 403, RequestID: 1, api error AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity"
+	crossAccount = "Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, get identity: get credentials: operation error STS: AssumeRole, https response error StatusCode: 403, RequestID: 1, " +
+		"api error AccessDenied: User: arn:aws:sts::111122223333:assumed-role/lbc/1 is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::999988887777:role/lb"
+	groupGone = "Failed reconcile due to operation error Elastic Load Balancing v2: DescribeTargetHealth, https response error StatusCode: 400, RequestID: 1, api error TargetGroupNotFound: Target groups 'arn' not found"
 )
 
 func TestTroubleReason(t *testing.T) {
@@ -40,7 +46,11 @@ func TestTroubleReason(t *testing.T) {
 		"denied, old SDK":                 {"FailedReconcile", deniedV1, chain.ReasonControllerAccessDenied},
 		"denied, new SDK":                 {"FailedReconcile", deniedV2, chain.ReasonControllerAccessDenied},
 		"denied again and again":          {"FailedReconcile", "(combined from similar events): " + deniedV2, chain.ReasonControllerAccessDenied},
-		"denied another action":           {"FailedReconcile", otherDenied, ""},
+		"denied the way to it":            {"FailedReconcile", otherDenied, chain.ReasonControllerAccessDenied},
+		"denied its own role, new SDK":    {"FailedReconcile", webIdentityV2, chain.ReasonControllerAccessDenied},
+		"denied its own role, old SDK":    {"FailedReconcile", webIdentityV1, chain.ReasonControllerAccessDenied},
+		"denied another account's role":   {"FailedReconcile", crossAccount, chain.ReasonControllerAccessDenied},
+		"denied what it can do without":   {"FailedReconcile", strings.ReplaceAll(otherDenied, "DescribeTargetHealth", "AddTags"), ""},
 		"a longer action":                 {"FailedReconcile", "is not authorized to perform: elasticloadbalancing:RegisterTargetsForever", ""},
 		"denied, in a clean-up":           {"FailedCleanup", deniedV2, ""},
 		"network, by its reason":          {"FailedNetworkReconcile", tagsV2, chain.ReasonTGBNetworkReconcileFailed},
@@ -62,6 +72,11 @@ func TestTrouble(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	denied := chain.BindingTrouble{Reason: chain.ReasonControllerAccessDenied, Text: "Failed reconcile due to x is not authorized to perform: elasticloadbalancing:RegisterTargets", Last: at(10 * time.Minute)}
+	deniedAnd := func(other string) chain.BindingTrouble {
+		both := denied
+		both.Other = other
+		return both
+	}
 	for name, test := range map[string]struct {
 		report func(*sandbox.Objects)
 		want   chain.BindingTrouble
@@ -72,7 +87,15 @@ func TestTrouble(t *testing.T) {
 			o.Report(shopRef, "FailedNetworkReconcile", tagsV2, at(20*time.Minute))
 			o.Report(shopRef, "FailedReconcile", denied.Text, denied.Last)
 			o.Report(shopRef, "FailedReconcile", groupGone, at(time.Minute))
-		}, denied},
+		}, deniedAnd(groupGone)},
+		"on no list": {func(o *sandbox.Objects) {
+			o.Report(shopRef, "BackendNotFound", "older", at(20*time.Minute))
+			o.Report(shopRef, "FailedReconcile", groupGone, at(time.Minute))
+		}, chain.BindingTrouble{Other: groupGone}},
+		"on no list, cleared since": {func(o *sandbox.Objects) {
+			o.Report(shopRef, "FailedReconcile", groupGone, at(2*time.Minute))
+			o.Report(shopRef, "SuccessfullyReconciled", "", at(time.Minute))
+		}, chain.BindingTrouble{}},
 		"cleared since": {func(o *sandbox.Objects) {
 			o.Report(shopRef, "FailedReconcile", denied.Text, denied.Last)
 			o.Report(shopRef, "SuccessfullyReconciled", "", at(time.Minute))

@@ -53,11 +53,19 @@ func (v *groupView) unexplained() string {
 	case v.group.TargetType == chain.TargetTypeInstance && len(nodes)+len(excluded) == 0:
 		return "the cluster has no Ready node"
 	case v.group.TargetType == chain.TargetTypeInstance:
-		return counted(len(nodes), "node") + " of the cluster should be registered, and the binding's events say nothing"
+		return counted(len(nodes), "node") + " of the cluster should be registered, and " + v.lastWarning()
 	case v.waitingForGate() > 0 && len(v.absent) == 0:
-		return counted(v.waitingForGate(), "pod") + " wait for the binding's readiness gate, which the controller sets once they are registered and healthy; the binding's events say nothing"
+		return counted(v.waitingForGate(), "pod") + " wait for the binding's readiness gate, which the controller sets once they are registered and healthy; " + v.lastWarning()
 	}
-	return counted(len(v.absent), "endpoint") + " of service " + v.binding.Service + " are ready, and the binding's events say nothing"
+	return counted(len(v.absent), "endpoint") + " of service " + v.binding.Service + " are ready, and " + v.lastWarning()
+}
+
+// lastWarning is what the binding's events say, without being on the list of reasons.
+func (v *groupView) lastWarning() string {
+	if v.trouble.Other == "" {
+		return "the binding's events say nothing"
+	}
+	return "the binding's newest warning says: " + v.trouble.Other
 }
 
 // nothingToRegister: the service is not there, has no port that nodes answer on, or has nothing behind it that is ready.

@@ -19,7 +19,7 @@ func (v *groupView) facts() chain.Facts {
 		chain.FactTargetGroup: v.group.Name, chain.FactTargetGroupARN: v.group.ARN, chain.FactTargetType: v.group.TargetType, chain.FactHealthCheck: checkText(v.group.Check),
 		chain.FactTargets: summarize(healthOf(v.members)), chain.FactZones: strings.Join(v.servedZones(), ","), chain.FactZonalShift: v.overrides(), chain.FactAnomaly: v.anomalies(),
 		chain.FactMissing: enumerate(v.absentIDs()), chain.FactForeign: enumerate(v.foreign()), chain.FactService: v.binding.Service, chain.FactEndpoints: v.endpointsText(),
-		chain.FactEvent: v.trouble.Text,
+		chain.FactEvent: cmp.Or(v.trouble.Text, v.trouble.Other),
 	}
 	var states []string
 	for _, b := range v.group.LoadBalancers {

@@ -149,7 +149,10 @@ func TestEmptyGroup(t *testing.T) {
 		"others leave, and its own were never in":                   {func(f *albFake, _ *chain.Target) { f.targets = nil; f.foreigner(chain.TargetDraining) }, none, "3 endpoints"},
 		"events that decide nothing are not read":                   {func(f *albFake, _ *chain.Target) { f.asleep(); f.fails["Trouble"] = denied("list events") }, notReady, ""},
 		"events that decide are":                                    {func(f *albFake, _ *chain.Target) { f.targets = nil; f.fails["Trouble"] = denied("list events") }, "failure registration/no_targets ✖·✔", "why could not be read: no list events"},
-		"a Lambda function's group":                                 {func(f *albFake, _ *chain.Target) { f.targets, f.group.TargetType = nil, chain.TargetTypeLambda }, none, ""},
+		"the controller says what no list has": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.trouble.Other = nil, "ValidationError: The IP address '10.0.1.11' is not within the VPC"
+		}, none, "3 endpoints of service shop are ready, and the binding's newest warning says: ValidationError"},
+		"a Lambda function's group": {func(f *albFake, _ *chain.Target) { f.targets, f.group.TargetType = nil, chain.TargetTypeLambda }, none, ""},
 	})
 }
 
