@@ -66,7 +66,7 @@ func answeredBy(response Response) string {
 	case response.Status == 502:
 		return itself + ": a target refused or broke the connection, or its answer was no valid one"
 	case response.Status == 503:
-		return itself + ": the rule's group has no target, or all are unused"
+		return itself + ": the rule's group has no target, or all are unused, or the rule has this as its fixed response"
 	case response.Status == 504:
 		return itself + ": a target did not connect or answer in time"
 	case response.Status >= 400:

@@ -38,7 +38,7 @@ func TestRequest(t *testing.T) {
 			f.response.Status = 301
 		}, status, "the answer has status 301, not 200, 204"},
 		"502 of the load balancer":   {answer(502, elb), status, "the load balancer itself answered: a target refused or broke the connection"},
-		"503 of the load balancer":   {answer(503, elb), status, "the load balancer itself answered: the rule's group has no target, or all are unused"},
+		"503 of the load balancer":   {answer(503, elb), status, "the load balancer itself answered: the rule's group has no target, or all are unused, or the rule has this as its fixed response"},
 		"504 of the load balancer":   {answer(504, elb), status, "the load balancer itself answered: a target did not connect or answer in time"},
 		"404 of the load balancer":   {answer(404, elb), status, "the load balancer itself answered, with a fixed response"},
 		"301 of the load balancer":   {answer(301, elb), status, "the load balancer itself answered, by a rule of its listener"},
