@@ -6,11 +6,13 @@ package app
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
@@ -40,6 +42,28 @@ var albKinds = map[string]caseRow{
 	"the group is in another VPC than the pods": {target: "shop", happen: warned(
 		"Failed reconcile due to operation error Elastic Load Balancing v2: RegisterTargets, https response error StatusCode: 400, RequestID: 1, api error ValidationError: The IP address '10.0.1.11' is not within the VPC"),
 		want: "failure registration/no_targets", detail: "newest warning says: Failed reconcile due to"},
+	"C66 pods are registered, and their security group was not opened": {target: "shop", happen: both(checks(sandbox.CheckSilence, 0), albWorld(sandbox.SceneShopGroup, func(_ sandbox.GroupView, o *sandbox.Objects) {
+		o.Report(chain.BindingRef{Namespace: "shop", Name: "shop"}, "FailedNetworkReconcile",
+			"expected exactly one securityGroup tagged with kubernetes.io/cluster/prod for eni eni-0123456789abcdef0, got: [sg-0aa sg-0bb] (clusterName: prod)", minutesAgo(1))
+	})), want: "failure registration/tgb_network_reconcile_failed", detail: "got: [sg-0aa sg-0bb]"},
+	"a rollout that the controller did not see (#2459)": {target: "shop", happen: both(checks(sandbox.CheckSilence, 0), newPods),
+		want: "failure registration/no_targets", detail: "targets that the cluster does not have (3 unhealthy (Target.Timeout 3)); 3 endpoints"},
+	"an application that does not answer, in the cluster": {target: "shop", happen: checks(sandbox.CheckSilence, 0), want: "failure health/all_unhealthy_fail_open"},
+	"the service became one of type ClusterIP": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
+		v.Pin(sandbox.PinnedHealth{State: chain.TargetUnhealthy, Code: chain.CodeFailedHealthChecks})
+		service(o, "web", func(s *corev1.Service) { s.Spec.Type, s.Spec.Ports[0].NodePort = corev1.ServiceTypeClusterIP, 0 })
+	}), want: "failure registration/service_type_mismatch", detail: "(ClusterIP) has no node port"},
+	"a group of instances, and only Fargate nodes (#2132)": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
+		v.TargetGroup.Targets = nil
+		for name, n := range o.Nodes {
+			n = n.DeepCopy()
+			n.Spec.ProviderID, n.Labels["eks.amazonaws.com/compute-type"] = "aws:///eu-west-1a/0123456789-abc/fargate-"+name, "fargate"
+			o.Nodes[name] = n
+		}
+	}), want: "failure registration/no_targets", detail: "Fargate"},
+	"every instance is stopped": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, _ *sandbox.Objects) {
+		v.Pin(sandbox.PinnedHealth{State: chain.TargetUnused, Code: chain.CodeInvalidState})
+	}), want: "failure health/below_min_healthy", detail: "2 unused (Target.InvalidState 2)"},
 }
 
 func TestALBKinds(t *testing.T) { tryCases(t, albKinds) }
@@ -55,7 +79,38 @@ func albWorld(group string, change func(sandbox.GroupView, *sandbox.Objects)) fu
 func warned(message string) func(*testing.T, *sandbox.Scene) {
 	return albWorld(sandbox.SceneShopGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
 		v.TargetGroup.Targets = nil
-		o.Report(chain.BindingRef{Namespace: "shop", Name: "shop"}, "FailedReconcile", message, time.Now().Add(-time.Minute).Truncate(time.Second))
+		o.Report(chain.BindingRef{Namespace: "shop", Name: "shop"}, "FailedReconcile", message, minutesAgo(1))
+	})
+}
+
+func both(first, second func(*testing.T, *sandbox.Scene)) func(*testing.T, *sandbox.Scene) {
+	return func(t *testing.T, s *sandbox.Scene) {
+		first(t, s)
+		second(t, s)
+	}
+}
+
+func minutesAgo(n time.Duration) time.Time {
+	return time.Now().Add(-n * time.Minute).Truncate(time.Second)
+}
+
+// newPods replaces every pod of shop by one with another address, ready for ten minutes.
+func newPods(_ *testing.T, s *sandbox.Scene) {
+	s.State.Change(func(st *sandbox.State) {
+		o := &st.Clusters["prod"].Objects
+		for name, pod := range o.Pods {
+			pod = pod.DeepCopy()
+			pod.Status.PodIP = strings.Replace(pod.Status.PodIP, "10.0.", "10.0.1", 1)
+			for i := range pod.Status.Conditions {
+				pod.Status.Conditions[i].LastTransitionTime = metav1.NewTime(minutesAgo(10))
+			}
+			o.Pods[name] = pod
+		}
+		endpoints(o, func(slice *discoveryv1.EndpointSlice) {
+			for i := range slice.Endpoints {
+				slice.Endpoints[i].Addresses = []string{strings.Replace(slice.Endpoints[i].Addresses[0], "10.0.", "10.0.1", 1)}
+			}
+		})
 	})
 }
 

@@ -24,7 +24,7 @@ var healthReasons = []ReasonInfo{
 		)},
 	{StepHealth, ReasonHealthCheckFailed,
 		"The health check's connection is refused or its answer is no valid one: nothing listens on the port, or the protocol is wrong.",
-		"The targets say Target.FailedHealthChecks, the commonest cause of the unhealthy ones. Ruled out: silence (health_check_timeout) and a wrong status.",
+		"The targets say Target.FailedHealthChecks, the commonest cause of the unhealthy ones. Ruled out behind an application load balancer: silence (health_check_timeout) and a wrong status; a network one may have this code for those too.",
 		lines(
 			"aws elbv2 describe-target-groups --region {region} --target-group-arns {target_group_arn} --query 'TargetGroups[].[HealthCheckProtocol,HealthCheckPort,HealthCheckPath]'",
 			"kubectl get pods -n {namespace} -o wide",
@@ -40,8 +40,8 @@ var healthReasons = []ReasonInfo{
 			"Check that health checks can reach the targets (as for health_check_timeout) and that a listener forwards to the group.",
 		)},
 	{StepHealth, ReasonBelowMinHealthy,
-		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial, draining, unused or unavailable, or unhealthy with a code that is not known.",
-		"The count of healthy targets against min_healthy, with no unhealthy target that has a known code. Ruled out: failing health checks, targets that are initial for too long.",
+		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial, draining, unused or unavailable, unhealthy with a code that is not known, or not in the cluster any more.",
+		"The count of healthy targets against min_healthy, with no unhealthy target of the cluster that has a known code; the detail names what is ready and not registered. Ruled out: failing health checks, targets that are initial for too long.",
 		lines(
 			"kubectl get pods,deployments -n {namespace}",
 			"kubectl scale deployment -n {namespace} DEPLOYMENT --replicas=REPLICAS",

@@ -32,8 +32,8 @@ var registrationReasons = []ReasonInfo{
 			"Or keep the pods out of that zone with a topology spread or node affinity.",
 		)},
 	{StepRegistration, ReasonNoTargets,
-		"The target group is empty, or all of its targets are leaving, and nothing that could be read says why.",
-		"DescribeTargetHealth lists no target that stays, and there is something to register, or no cluster is named for the group. Ruled out: a missing group, a failed read, an event that tells why.",
+		"The target group is empty, or all of its targets are leaving or fail and are not in the cluster any more, and nothing that could be read says why: most often the controller does not run or does not reconcile.",
+		"DescribeTargetHealth lists no target that stays, or none but failing ones that the cluster does not have, and there is something to register, or no cluster is named for the group. Ruled out: a missing group, a failed read, an event that tells why.",
 		lines(
 			"kubectl describe targetgroupbinding -n {namespace} {binding}",
 			"kubectl logs -n kube-system deployment/aws-load-balancer-controller --since=1h",
@@ -58,7 +58,7 @@ var registrationReasons = []ReasonInfo{
 		)},
 	{StepRegistration, ReasonServiceTypeMismatch,
 		"The target group registers instances, but the service has no node port for them.",
-		"The target type is instance and the service, such as one of type ClusterIP, has no node port. Ruled out: pods, which may be ready; permissions.",
+		"The target type is instance and the service, such as one of type ClusterIP, has the binding's port and no node port for it; the group is empty, or what is left in it fails. Ruled out: pods, which may be ready; permissions.",
 		lines(
 			`kubectl patch service -n {namespace} {service} -p '{"spec":{"type":"NodePort"}}'`,
 			"Or register pods: alb.ingress.kubernetes.io/target-type: ip on the Ingress (a group's target type cannot be changed, so a new group is made).",
@@ -73,8 +73,8 @@ var registrationReasons = []ReasonInfo{
 			"Terraform: aws_iam_role_policy; the controller's published policy has both actions on all target groups.",
 		)},
 	{StepRegistration, ReasonTGBNetworkReconcileFailed,
-		"The controller cannot open the nodes' security groups for the load balancer, and stops before it registers targets.",
-		"Something to register is not in the group, and the binding's events since say that networking failed to reconcile. Ruled out: registration rights, pods, health checks.",
+		"The controller cannot open the security groups of nodes or pods for the load balancer. It then registers no instances; pods it registers all the same, and they do not answer.",
+		"Something to register is not in the group, or targets that are in it do not answer, and the binding's events since say that networking failed to reconcile. Ruled out: registration rights, a wrong health check path.",
 		lines(
 			"kubectl describe targetgroupbinding -n {namespace} {binding}",
 			"aws ec2 describe-security-groups --region {region} --filters Name=tag-key,Values=kubernetes.io/cluster/{eks_name} --query 'SecurityGroups[].GroupId'",

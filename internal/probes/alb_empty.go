@@ -40,6 +40,8 @@ func (v *groupView) emptiness() string {
 		return "the target group is empty"
 	case len(own) == 0:
 		return "the target group has " + counted(len(v.members), "target") + ", none of them of this cluster"
+	case v.abandoned():
+		return "the target group has none but failing targets that the cluster does not have (" + summarize(healthOf(own)) + ")"
 	}
 	return "the target group has none but leaving targets (" + summarize(healthOf(own)) + ")"
 }
@@ -50,6 +52,8 @@ func (v *groupView) unexplained() string {
 	switch {
 	case !v.bindingFound:
 		return "no binding is named that would say what belongs into it"
+	case v.group.TargetType == chain.TargetTypeInstance && len(nodes)+len(excluded) == 0 && slices.ContainsFunc(v.backends.Nodes, func(n chain.Node) bool { return n.Ready }):
+		return "it registers instances, and no Ready node of the cluster is an EC2 instance that can be one, as on Fargate, where pods are registered (target type ip)"
 	case v.group.TargetType == chain.TargetTypeInstance && len(nodes)+len(excluded) == 0:
 		return "the cluster has no Ready node"
 	case v.group.TargetType == chain.TargetTypeInstance:

@@ -53,7 +53,7 @@ type tally struct{ all, healthy, bad int }
 // openZones holds the healthy targets against the thresholds of unhealthy_state_routing (ELB guide, "Target group health"): over the whole group where a load balancer's nodes send across zones, as
 // those of an application load balancer do by default; else by zone, as far as the zones are known.
 func (v *groupView) openZones(attributes chain.GroupAttributes) []string {
-	byZone := slices.ContainsFunc(v.group.LoadBalancers, func(b chain.LoadBalancer) bool { return b.Type == chain.LoadBalancerNetwork }) &&
+	byZone := v.behindNetworkLoadBalancer() &&
 		!slices.ContainsFunc(v.members, func(m member) bool { return m.knownZone == "" || m.knownZone == zoneAll })
 	tallies := map[string]tally{}
 	for _, m := range v.members {

@@ -28,34 +28,40 @@ func (r *albRun) health(ctx context.Context) (chain.Facts, error) {
 //	bad, and no healthy target in the group   → all_unhealthy_fail_open
 //	bad                                       → by the commonest of their codes (see badReasons); without a code that is known, below_min_healthy
 //	stuck                                     → initial_stuck
-//	healthy                                   → below_min_healthy
+//	healthy, or all unusable                  → below_min_healthy
 //	otherwise                                 → unknown, not_measurable
 //
+// In the third line, targets that the cluster does not have any more are left out: that they fail explains nothing.
 // The second line speaks of the whole group, also where it is one of several clusters: another cluster's healthy target keeps the load balancer from failing open.
 func (v *groupView) judgeHealth() error {
 	own, want := v.own(), v.minHealthy()
 	healthy := v.count(chain.TargetHealthy)
-	var bad, stuck []member
+	var bad, stuck, unusable []member
+	stale := false
 	for _, m := range own {
 		switch {
+		case m.State.Bad() && v.isLeftover(m):
+			stale = true
 		case m.State.Bad():
 			bad = append(bad, m)
 		case v.isStuck(m):
 			stuck = append(stuck, m)
+		case m.isUnusable():
+			unusable = append(unusable, m)
 		}
 	}
 	counts := fmt.Sprintf("%d of at least %s healthy: %s", healthy, counted(want, "target"), summarize(healthOf(own)))
 	switch {
 	case healthy >= want:
 		return nil
-	case len(bad) > 0 && noneHealthy(v.members):
+	case (len(bad) > 0 || stale) && noneHealthy(v.members):
 		return unhealthy(chain.ReasonAllUnhealthyFailOpen, "none of %s is healthy, so the load balancer may send to all of them: %s", counted(len(own), "target"), summarize(healthOf(own)))
 	case len(bad) > 0:
-		return unhealthy(commonest(bad), "%s; first: %s%s", counts, bad[0].ID, described(bad[0]))
+		return unhealthy(commonest(bad), "%s; first: %s%s%s", counts, bad[0].ID, described(bad[0]), v.wider(commonest(bad)))
 	case len(stuck) > 0:
 		return unhealthy(chain.ReasonInitialStuck, "%s; initial for longer than the %s that registration and the first checks can take: %s", counts, v.initialLimit(), enumerate(ids(stuck)))
-	case healthy > 0:
-		return unhealthy(chain.ReasonBelowMinHealthy, "%s", counts)
+	case healthy > 0 || len(unusable) > 0 && len(unusable) == v.registered():
+		return unhealthy(chain.ReasonBelowMinHealthy, "%s%s", counts, v.shortfall())
 	}
 	return chain.Unsure(chain.ReasonNotMeasurable, "no target is healthy and none is unhealthy: "+summarize(healthOf(own)), nil, nil)
 }
@@ -78,6 +84,14 @@ func described(m member) string {
 		return ""
 	}
 	return " (" + m.Description + ")"
+}
+
+// wider says where a code rules out less than elsewhere: of a network load balancer, older documentation has no other one (ELBv2 API, TargetHealth).
+func (v *groupView) wider(reason chain.Reason) string {
+	if reason != chain.ReasonHealthCheckFailed || !v.behindNetworkLoadBalancer() {
+		return ""
+	}
+	return "; a network load balancer may say this of silence and of a wrong status too, so see to security groups as well"
 }
 
 // badReasons are what the codes of bad targets mean. Of equally common ones the first here is blamed: an answer shows more than silence, and silence more than a refusal; AWS' own fault comes last.

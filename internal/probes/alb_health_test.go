@@ -86,6 +86,10 @@ func TestHealthDetails(t *testing.T) {
 			f.targets[1].Description = "Request timed out"
 		},
 			"failure health/health_check_timeout ✔✖✔", "1 of at least 2 targets healthy: 1 healthy, 2 unhealthy (Target.Timeout 2); first: 10.0.2.12 (Request timed out)"},
+		"a network load balancer tells less apart": {func(f *albFake, _ *chain.Target) {
+			f.set("healthy", failedCheck, failedCheck)
+			f.group.LoadBalancers[0].Type = chain.LoadBalancerNetwork
+		}, "failure health/health_check_failed ✔✖✔", "of silence and of a wrong status too"},
 		"min_healthy 0 means 1": {func(f *albFake, tg *chain.Target) {
 			f.set("healthy")
 			f.backends.Endpoints = f.backends.Endpoints[:1]

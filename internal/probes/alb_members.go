@@ -72,6 +72,35 @@ func sharedError(v *groupView, gone []absentee) *chain.Error {
 		"%s of this cluster, ready, and not registered: %s; in the group are targets that this cluster does not have: %s", counted(len(gone), "target"), enumerate(missing), enumerate(others))
 }
 
+// unanswered reports whether the group is short of healthy targets, most of which let the health check go unanswered. A network load balancer may call that a failed check.
+func (v *groupView) unanswered() bool {
+	bad := slices.DeleteFunc(v.own(), func(m member) bool { return !m.State.Bad() || v.isLeftover(m) })
+	code := commonest(bad)
+	return v.count(chain.TargetHealthy) < v.minHealthy() && (code == chain.ReasonHealthCheckTimeout || code == chain.ReasonHealthCheckFailed && v.behindNetworkLoadBalancer())
+}
+
+func (v *groupView) behindNetworkLoadBalancer() bool {
+	return slices.ContainsFunc(v.group.LoadBalancers, func(b chain.LoadBalancer) bool { return b.Type == chain.LoadBalancerNetwork })
+}
+
+// unreachable: targets do not answer, and the controller says that it could not open their security groups. It registers pods all the same (pkg/targetgroupbinding resource_manager.go).
+func unreachable(v *groupView) *chain.Error {
+	if v.trouble.Reason != chain.ReasonTGBNetworkReconcileFailed || !v.unanswered() {
+		return nil
+	}
+	return v.troubleError("targets are registered and do not answer the health check (" + summarize(healthOf(v.own())) + ")")
+}
+
+// nodePortGone: the group is short of healthy targets, since the service has lost the node port that its instances are registered with.
+func nodePortGone(v *groupView) *chain.Error {
+	service := v.backends.Service
+	if v.group.TargetType != chain.TargetTypeInstance || !v.attributed || !service.Found || service.Ports != nil || service.NodePort != 0 || v.count(chain.TargetHealthy) >= v.minHealthy() {
+		return nil
+	}
+	return misregistered(chain.ReasonServiceTypeMismatch, chain.Facts{chain.FactService: v.binding.Service}, "%s registered as instances, and the service %s (%s) has no node port for port %s any more",
+		counted(v.registered(), "target"), v.binding.Service, service.Type, v.binding.Port)
+}
+
 // nodesExcluded: the group is short of healthy targets, nothing in it explains that, and the nodes that are kept out would make up for it.
 func nodesExcluded(v *groupView) *chain.Error {
 	if v.group.TargetType != chain.TargetTypeInstance || !v.attributed {

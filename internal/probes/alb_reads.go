@@ -90,7 +90,7 @@ func (r *albRun) elbError(err error) error {
 }
 
 // readCluster reads what is behind the binding, and more only where it decides: pods when an endpoint is not ready or not registered, the binding's events when something should be registered and
-// is not.
+// is not, or is and does not answer.
 func (r *albRun) readCluster(ctx context.Context) {
 	v := &r.view
 	if !v.bindingFound || v.unread != nil {
@@ -131,13 +131,13 @@ func (r *albRun) readPods(ctx context.Context) {
 func (r *albRun) readTrouble(ctx context.Context) {
 	v := &r.view
 	decides := len(v.longAbsent()) > 0 || v.registered() == 0 && nothingToRegister(v) == nil
-	if v.unread != nil || !decides {
+	if v.unread != nil || !decides && !v.unanswered() {
 		return
 	}
 	trouble, err := r.prober.Bindings.Trouble(ctx, r.cluster, v.binding.BindingRef)
-	if err != nil {
+	if err == nil {
+		v.trouble = trouble
+	} else if decides {
 		v.notRead(unread(fmt.Sprintf("the events of the binding %s", v.binding), err))
-		return
 	}
-	v.trouble = trouble
 }

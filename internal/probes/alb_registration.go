@@ -18,7 +18,7 @@ type registrationRule func(*groupView) *chain.Error
 var attachmentRules = []registrationRule{bindingMissing, notAttached, zoneNotEnabled}
 
 // membershipRules hold ELB's targets against the cluster's endpoints, nodes and pods.
-var membershipRules = []registrationRule{emptyGroup, boundTwice, notRegistered, evicted, nodesExcluded, gateStale}
+var membershipRules = []registrationRule{emptyGroup, abandonedGroup, boundTwice, notRegistered, evicted, unreachable, nodePortGone, nodesExcluded, gateStale}
 
 // registration reads all that it and health judge, so that both judge one reading.
 func (r *albRun) registration(ctx context.Context) (chain.Facts, error) {
