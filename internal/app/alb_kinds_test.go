@@ -61,6 +61,10 @@ var albKinds = map[string]caseRow{
 			o.Nodes[name] = n
 		}
 	}), want: "failure registration/no_targets", detail: "Fargate"},
+	"traffic stays local, and few nodes have a pod (#913)": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
+		v.Pin(sandbox.PinnedHealth{State: chain.TargetUnhealthy, Code: chain.CodeTimeout}, "i-0bbbbbbbbbbbbbbb2")
+		service(o, "web", func(s *corev1.Service) { s.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal })
+	}), adjust: func(t *chain.Target) { t.Group.MinHealthy = 2 }, want: "failure health/below_min_healthy", detail: "externalTrafficPolicy of service web is Local"},
 	"every instance is stopped": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, _ *sandbox.Objects) {
 		v.Pin(sandbox.PinnedHealth{State: chain.TargetUnused, Code: chain.CodeInvalidState})
 	}), want: "failure health/below_min_healthy", detail: "2 unused (Target.InvalidState 2)"},

@@ -41,6 +41,7 @@ type Service struct {
 	Type     string // ClusterIP, NodePort, …
 	NodePort int32  // of the binding's port; 0: none
 	Selector map[string]string
+	Local    bool     // externalTrafficPolicy Local: a node answers at the node port only while it runs a ready pod of the service
 	Ports    []string // what it has instead of the binding's port, such as "8080 (http)"; nil: it has that one
 }
 

@@ -40,7 +40,7 @@ var healthReasons = []ReasonInfo{
 			"Check that health checks can reach the targets (as for health_check_timeout) and that a listener forwards to the group.",
 		)},
 	{StepHealth, ReasonBelowMinHealthy,
-		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial, draining, unused or unavailable, unhealthy with a code that is not known, or not in the cluster any more.",
+		"Fewer targets are healthy than min_healthy asks for, and no unhealthy one explains it: they are missing, initial, draining, unused, unavailable, gone from the cluster, failing by design (externalTrafficPolicy Local), or of an unknown code.",
 		"The count of healthy targets against min_healthy, with no unhealthy target of the cluster that has a known code; the detail names what is ready and not registered. Ruled out: failing health checks, targets that are initial for too long.",
 		lines(
 			"kubectl get pods,deployments -n {namespace}",

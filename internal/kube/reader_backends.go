@@ -34,7 +34,9 @@ func (r *Reader) Backends(ctx context.Context, reads ClusterReads, binding chain
 	if err != nil || !found {
 		return chain.Backends{}, err
 	}
-	backends := chain.Backends{Service: chain.Service{Found: true, Type: chain.Redact(string(service.Spec.Type)), Selector: service.Spec.Selector}}
+	backends := chain.Backends{Service: chain.Service{
+		Found: true, Type: chain.Redact(string(service.Spec.Type)), Selector: service.Spec.Selector, Local: service.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal,
+	}}
 	if port, found := portOf(service, binding.Port); found {
 		backends.Service.NodePort = port.NodePort
 		if backends.Endpoints, backends.Unfit, err = s.endpoints(ctx, binding, port.Name, familyOf(w)); err != nil {

@@ -60,6 +60,10 @@ func TestBackendsService(t *testing.T) {
 		"headless": {"80", func(o *sandbox.Objects) { o.Services["shop/shop"].Spec.ClusterIP = corev1.ClusterIPNone },
 			chain.Service{Found: true, Type: "ClusterIP", Selector: app}, true},
 		"without selector": {"80", func(o *sandbox.Objects) { o.Services["shop/shop"].Spec.Selector = nil }, chain.Service{Found: true, Type: "ClusterIP"}, true},
+		"local traffic alone": {"80", func(o *sandbox.Objects) {
+			o.Services["shop/shop"].Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
+		},
+			chain.Service{Found: true, Type: "ClusterIP", Selector: app, Local: true}, true},
 		"of several ports": {"https", func(o *sandbox.Objects) {
 			spec := &o.Services["shop/shop"].Spec
 			spec.Type = corev1.ServiceTypeLoadBalancer

@@ -31,33 +31,29 @@ func (r *albRun) health(ctx context.Context) (chain.Facts, error) {
 //	healthy, or all unusable                  → below_min_healthy
 //	otherwise                                 → unknown, not_measurable
 //
-// In the third line, targets that the cluster does not have any more are left out: that they fail explains nothing.
+// In the third line, targets that the cluster does not have any more are left out, and so are nodes without a pod of a service that keeps traffic local: that they fail explains nothing.
 // The second line speaks of the whole group, also where it is one of several clusters: another cluster's healthy target keeps the load balancer from failing open.
 func (v *groupView) judgeHealth() error {
 	own, want := v.own(), v.minHealthy()
 	healthy := v.count(chain.TargetHealthy)
-	var bad, stuck, unusable []member
-	stale := false
+	var stuck, unusable []member
 	for _, m := range own {
 		switch {
-		case m.State.Bad() && v.isLeftover(m):
-			stale = true
-		case m.State.Bad():
-			bad = append(bad, m)
 		case v.isStuck(m):
 			stuck = append(stuck, m)
 		case m.isUnusable():
 			unusable = append(unusable, m)
 		}
 	}
+	bad, failing := v.count(chain.TargetUnhealthy, chain.TargetUnhealthyDraining), v.failing()
 	counts := fmt.Sprintf("%d of at least %s healthy: %s", healthy, counted(want, "target"), summarize(healthOf(own)))
 	switch {
 	case healthy >= want:
 		return nil
-	case (len(bad) > 0 || stale) && noneHealthy(v.members):
-		return unhealthy(chain.ReasonAllUnhealthyFailOpen, "none of %s is healthy, so the load balancer may send to all of them: %s", counted(len(own), "target"), summarize(healthOf(own)))
-	case len(bad) > 0:
-		return unhealthy(commonest(bad), "%s; first: %s%s%s", counts, bad[0].ID, described(bad[0]), v.wider(commonest(bad)))
+	case bad > 0 && noneHealthy(v.members):
+		return unhealthy(chain.ReasonAllUnhealthyFailOpen, "none of %s is healthy, so the load balancer may send to all of them: %s%s", counted(len(own), "target"), summarize(healthOf(own)), v.behindNodes())
+	case len(failing) > 0:
+		return unhealthy(commonest(failing), "%s; first: %s%s%s", counts, failing[0].ID, described(failing[0]), v.wider(commonest(failing)))
 	case len(stuck) > 0:
 		return unhealthy(chain.ReasonInitialStuck, "%s; initial for longer than the %s that registration and the first checks can take: %s", counts, v.initialLimit(), enumerate(ids(stuck)))
 	case healthy > 0 || len(unusable) > 0 && len(unusable) == v.registered():

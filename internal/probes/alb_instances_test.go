@@ -96,6 +96,27 @@ func TestInstances(t *testing.T) {
 				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
 			}
 		}, mismatch, "2 targets registered as instances, and the service shop (ClusterIP) has no node port for port 80 any more"},
+		"traffic stays local, and one node has no pod (#913)": {func(f *albFake, _ *chain.Target) {
+			f.backends.Service.Local = true
+			f.targets[1].State, f.targets[1].Code = chain.TargetUnhealthy, chain.CodeTimeout
+		}, "failure health/below_min_healthy ✔✖✔", "externalTrafficPolicy of service shop is Local, and no ready pod of it runs on: " + nodeB},
+		"traffic stays local, and a node with a pod fails": {func(f *albFake, _ *chain.Target) {
+			f.backends.Service.Local = true
+			f.targets[0].State, f.targets[0].Code = chain.TargetUnhealthy, chain.CodeTimeout
+		}, "failure health/health_check_timeout ✔✖✔", ""},
+		"every node fails, and no pod is ready": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
+			}
+			for i := range f.backends.Endpoints {
+				f.backends.Endpoints[i].Ready = false
+			}
+		}, "failure health/all_unhealthy_fail_open ✔✖✔", "behind the node port, of the 3 endpoints of service shop none is ready: 3 not ready"},
+		"every node fails, and pods are ready": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
+			}
+		}, "failure health/all_unhealthy_fail_open ✔✖✔", "2 unhealthy (Target.FailedHealthChecks 2)"},
 		"only Fargate nodes": {func(f *albFake, _ *chain.Target) {
 			f.targets, f.backends.Nodes = nil, []chain.Node{{Name: "fargate", Ready: true, Excluded: true}}
 		}, "failure registration/no_targets ✖·✔", "no Ready node of the cluster is an EC2 instance"},

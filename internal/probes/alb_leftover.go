@@ -1,4 +1,4 @@
-// Leftovers: targets that are still registered, although the cluster has them no more, because nobody deregistered them.
+// Targets whose failing explains nothing: leftovers, which the cluster has no more and nobody deregistered, and nodes without a pod of a service that keeps traffic local.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -17,6 +17,17 @@ func (v *groupView) isLeftover(m member) bool { return v.attributed && !m.local 
 // isUnusable reports whether a target gets no request for a cause of its own, so that no health check will change it: its instance is stopped or gone, or its address is a load balancer's.
 func (m member) isUnusable() bool {
 	return m.State == chain.TargetUnused && (m.Code == chain.CodeInvalidState || m.Code == chain.CodeIPUnusable)
+}
+
+// isSpare reports whether a target is a node that fails by design: its service keeps traffic local, and it runs no ready pod of it (Kubernetes documentation, "Virtual IPs and Service Proxies").
+func (v *groupView) isSpare(m member) bool {
+	return v.group.TargetType == chain.TargetTypeInstance && v.backends.Service.Local && m.local &&
+		!slices.ContainsFunc(v.backends.Endpoints, func(e chain.Endpoint) bool { return e.Node == m.Node && e.Ready && !e.Terminating })
+}
+
+// failing are the bad targets of the group whose failing explains something.
+func (v *groupView) failing() []member {
+	return slices.DeleteFunc(v.own(), func(m member) bool { return !m.State.Bad() || v.isLeftover(m) || v.isSpare(m) })
 }
 
 // abandoned reports whether the group holds nothing but leftovers, all of which fail.
@@ -55,8 +66,27 @@ func (v *groupView) shortfall() string {
 	if stale := slices.DeleteFunc(v.own(), func(m member) bool { return !v.isLeftover(m) || !m.State.Bad() }); len(stale) > 0 {
 		text += "; registered, and not in the cluster any more: " + enumerate(ids(stale))
 	}
+	text += v.spareText()
 	if text != "" && v.trouble.Text+v.trouble.Other != "" {
 		text += "; the binding's newest warning says: " + v.trouble.Text + v.trouble.Other
 	}
 	return text
+}
+
+// spareText names the nodes that fail by design; "" when there are none.
+func (v *groupView) spareText() string {
+	spare := slices.DeleteFunc(v.own(), func(m member) bool { return !m.State.Bad() || !v.isSpare(m) })
+	if len(spare) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; externalTrafficPolicy of service %s is Local, and no ready pod of it runs on: %s", v.binding.Service, enumerate(ids(spare)))
+}
+
+// behindNodes says that nothing ready is behind the node port of a group of instances, so that every node must fail; "" otherwise.
+func (v *groupView) behindNodes() string {
+	if v.group.TargetType != chain.TargetTypeInstance || !v.attributed || !v.backends.Service.Found ||
+		slices.ContainsFunc(v.backends.Endpoints, func(e chain.Endpoint) bool { return e.Ready && !e.Terminating }) {
+		return ""
+	}
+	return "; behind the node port, " + v.noneReady()
 }

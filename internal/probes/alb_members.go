@@ -74,8 +74,7 @@ func sharedError(v *groupView, gone []absentee) *chain.Error {
 
 // unanswered reports whether the group is short of healthy targets, most of which let the health check go unanswered. A network load balancer may call that a failed check.
 func (v *groupView) unanswered() bool {
-	bad := slices.DeleteFunc(v.own(), func(m member) bool { return !m.State.Bad() || v.isLeftover(m) })
-	code := commonest(bad)
+	code := commonest(v.failing())
 	return v.count(chain.TargetHealthy) < v.minHealthy() && (code == chain.ReasonHealthCheckTimeout || code == chain.ReasonHealthCheckFailed && v.behindNetworkLoadBalancer())
 }
 
