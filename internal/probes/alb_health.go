@@ -53,7 +53,9 @@ func (v *groupView) judgeHealth() error {
 	case bad > 0 && noneHealthy(v.members):
 		return unhealthy(chain.ReasonAllUnhealthyFailOpen, "none of %s is healthy, so the load balancer may send to all of them: %s%s", counted(len(own), "target"), summarize(healthOf(own)), v.behindNodes())
 	case len(failing) > 0:
-		return unhealthy(commonest(failing), "%s; first: %s%s%s", counts, failing[0].ID, described(failing[0]), v.wider(commonest(failing)))
+		reason := commonest(failing)
+		first := failing[max(0, slices.IndexFunc(failing, func(m member) bool { return commonest([]member{m}) == reason }))]
+		return unhealthy(reason, "%s; first: %s%s%s", counts, first.ID, described(first), v.wider(reason))
 	case len(stuck) > 0:
 		return unhealthy(chain.ReasonInitialStuck, "%s; initial for longer than the %s that registration and the first checks can take: %s", counts, v.initialLimit(), enumerate(ids(stuck)))
 	case healthy > 0 || len(unusable) > 0 && len(unusable) == v.registered():

@@ -86,6 +86,8 @@ func TestHealthDetails(t *testing.T) {
 			f.targets[1].Description = "Request timed out"
 		},
 			"failure health/health_check_timeout ✔✖✔", "1 of at least 2 targets healthy: 1 healthy, 2 unhealthy (Target.Timeout 2); first: 10.0.2.12 (Request timed out)"},
+		"the one that is named has the code that is blamed": {func(f *albFake, _ *chain.Target) { f.set(failedCheck, timedOut, "healthy", timedOut) },
+			"failure health/health_check_timeout ✔✖✔", "first: 10.0.2.12"},
 		"a network load balancer tells less apart": {func(f *albFake, _ *chain.Target) {
 			f.set("healthy", failedCheck, failedCheck)
 			f.group.LoadBalancers[0].Type = chain.LoadBalancerNetwork

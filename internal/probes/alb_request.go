@@ -7,6 +7,7 @@ package probes
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,7 +38,7 @@ func judgeResponse(request chain.Request, response Response) (chain.Facts, error
 	if !slices.Contains(request.ExpectStatus, response.Status) {
 		expected := joinInts(request.ExpectStatus)
 		return chain.Facts{chain.FactExpectedStatus: expected, chain.FactBody: beginning(response.Body)}, chain.Fail(chain.StepRequest, chain.ReasonStatusMismatch,
-			fmt.Sprintf("the answer has status %d, not %s%s", response.Status, expected, answeredBy(response)), nil, nil)
+			fmt.Sprintf("the answer has status %d%s, not %s%s", response.Status, leadingTo(response), expected, answeredBy(response)), nil, nil)
 	}
 	if request.ExpectBody == "" {
 		return nil, nil
@@ -54,6 +55,15 @@ func judgeResponse(request chain.Request, response Response) (chain.Facts, error
 		detail = fmt.Sprintf("the answer has status %d as expected, and the first %d bytes of its body do not match %q; the rest was not read", response.Status, len(response.Body), request.ExpectBody)
 	}
 	return chain.Facts{chain.FactBody: beginning(response.Body)}, chain.Fail(chain.StepRequest, chain.ReasonBodyMismatch, detail, nil, nil)
+}
+
+// leadingTo says where a redirect leads, without its query, which may hold a login's state.
+func leadingTo(response Response) string {
+	to, err := url.Parse(response.Header.Get("Location"))
+	if response.Status/100 != 3 || err != nil || to.Path+to.Host == "" {
+		return ""
+	}
+	return " to " + chain.Redact((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
 }
 
 // answeredBy says what the load balancer's own error pages mean: it marks them as its own, and lets a target's Server header pass.
