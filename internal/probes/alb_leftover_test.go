@@ -93,3 +93,63 @@ func TestUnreachable(t *testing.T) {
 		}, "failure health/health_check_timeout ✔✖✔", ""},
 	})
 }
+
+// What fails among instances, and what of it explains anything.
+func TestInstancesThatFail(t *testing.T) {
+	runInstanceCases(t, map[string]albCase{
+		"stopped instances alone serve nobody": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnused, chain.CodeInvalidState
+			}
+		}, "failure health/below_min_healthy ✔✖✔", "0 of at least 2 targets healthy: 2 unused (Target.InvalidState 2)"},
+		"a stopped one beside one that nobody checks yet": {func(f *albFake, _ *chain.Target) {
+			f.targets[0].State, f.targets[0].Code = chain.TargetUnused, chain.CodeInvalidState
+			f.targets[1].State, f.backends.Nodes[1].Created = chain.TargetInitial, noon
+		}, "unknown health/not_measurable ✔?✔", ""},
+		"nodes were replaced, and nobody registers the new ones": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].ID, f.targets[i].State, f.targets[i].Code = fmt.Sprintf("i-0gone%d", i), chain.TargetUnused, chain.CodeInvalidState
+			}
+		}, "failure registration/no_targets ✖·✔", "none but failing targets that the cluster does not have (2 unused (Target.InvalidState 2)); 2 nodes of the cluster should be registered"},
+		"nodes were replaced a moment ago": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].ID, f.targets[i].State, f.targets[i].Code = fmt.Sprintf("i-0gone%d", i), chain.TargetUnused, chain.CodeInvalidState
+				f.backends.Nodes[i].Created = noon.Add(-20 * time.Second)
+			}
+		}, "failure health/below_min_healthy ✔✖✔", "not registered: " + nodeA},
+		"the service lost its node port": {func(f *albFake, _ *chain.Target) {
+			f.backends.Service.Type, f.backends.Service.NodePort = "ClusterIP", 0
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
+			}
+		}, "failure registration/service_type_mismatch ✖·✔", "2 targets registered as instances, and the service shop (ClusterIP) has no node port for port 80 any more"},
+		"traffic stays local, and one node has no pod (#913)": {func(f *albFake, _ *chain.Target) {
+			f.backends.Service.Local = true
+			f.targets[1].State, f.targets[1].Code = chain.TargetUnhealthy, chain.CodeTimeout
+		}, "failure health/below_min_healthy ✔✖✔", "externalTrafficPolicy of service shop is Local, and no ready pod of it runs on: " + nodeB},
+		"traffic stays local, and a node with a pod fails": {func(f *albFake, _ *chain.Target) {
+			f.backends.Service.Local = true
+			f.targets[0].State, f.targets[0].Code = chain.TargetUnhealthy, chain.CodeTimeout
+		}, "failure health/health_check_timeout ✔✖✔", ""},
+		"every node fails, and no pod is ready": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
+			}
+			for i := range f.backends.Endpoints {
+				f.backends.Endpoints[i].Ready = false
+			}
+		}, "failure health/all_unhealthy_fail_open ✔✖✔", "behind the node port, of the 3 endpoints of service shop none is ready: 3 not ready"},
+		"every node fails, and pods are ready": {func(f *albFake, _ *chain.Target) {
+			for i := range f.targets {
+				f.targets[i].State, f.targets[i].Code = chain.TargetUnhealthy, chain.CodeFailedHealthChecks
+			}
+		}, "failure health/all_unhealthy_fail_open ✔✖✔", "2 unhealthy (Target.FailedHealthChecks 2)"},
+		"only Fargate nodes": {func(f *albFake, _ *chain.Target) {
+			f.targets, f.backends.Nodes = nil, []chain.Node{{Name: "fargate", Ready: true, Excluded: true}}
+		}, "failure registration/no_targets ✖·✔", "no Ready node of the cluster is an EC2 instance"},
+		"C66 instances that the controller could not open": {func(f *albFake, _ *chain.Target) {
+			f.targets[0].State, f.targets[0].Code = chain.TargetUnhealthy, chain.CodeTimeout
+			f.trouble = chain.BindingTrouble{Reason: chain.ReasonTGBNetworkReconcileFailed, Last: noon}
+		}, "failure registration/tgb_network_reconcile_failed ✖·✔", "do not answer"},
+	})
+}
