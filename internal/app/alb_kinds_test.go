@@ -20,11 +20,11 @@ import (
 
 var albKinds = map[string]caseRow{
 	"the binding names the node port (#3689)": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
-		v.TargetGroup.Targets = nil
+		v.Targets = nil
 		service(o, "web", func(s *corev1.Service) { s.Spec.Ports[0].Port = 1080 })
 	}), want: "failure registration/no_ready_endpoints", detail: "no port 80, which the binding names; its ports are: 1080 (http)"},
 	"endpoints of IPv6, and a binding of IPv4": {target: "shop", happen: albWorld(sandbox.SceneShopGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
-		v.TargetGroup.Targets = nil
+		v.Targets = nil
 		endpoints(o, func(s *discoveryv1.EndpointSlice) {
 			s.AddressType = discoveryv1.AddressTypeIPv6
 			for i := range s.Endpoints {
@@ -33,7 +33,7 @@ var albKinds = map[string]caseRow{
 		})
 	}), want: "failure registration/no_ready_endpoints", detail: "the other address family"},
 	"no container names the service's target port": {target: "shop", happen: albWorld(sandbox.SceneShopGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
-		v.TargetGroup.Targets = nil
+		v.Targets = nil
 		endpoints(o, func(s *discoveryv1.EndpointSlice) { s.Ports = nil })
 	}), want: "failure registration/no_ready_endpoints", detail: "no container names the target port"},
 	"the controller cannot assume its own role": {target: "shop", happen: warned(
@@ -54,7 +54,7 @@ var albKinds = map[string]caseRow{
 		service(o, "web", func(s *corev1.Service) { s.Spec.Type, s.Spec.Ports[0].NodePort = corev1.ServiceTypeClusterIP, 0 })
 	}), want: "failure registration/service_type_mismatch", detail: "(ClusterIP) has no node port"},
 	"a group of instances, and only Fargate nodes (#2132)": {target: "web", happen: albWorld(sandbox.SceneWebGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
-		v.TargetGroup.Targets = nil
+		v.Targets = nil
 		for name, n := range o.Nodes {
 			n = n.DeepCopy()
 			n.Spec.ProviderID, n.Labels["eks.amazonaws.com/compute-type"] = "aws:///eu-west-1a/0123456789-abc/fargate-"+name, "fargate"
@@ -82,7 +82,7 @@ func albWorld(group string, change func(sandbox.GroupView, *sandbox.Objects)) fu
 // warned empties the group shop, and the controller has said why.
 func warned(message string) func(*testing.T, *sandbox.Scene) {
 	return albWorld(sandbox.SceneShopGroup, func(v sandbox.GroupView, o *sandbox.Objects) {
-		v.TargetGroup.Targets = nil
+		v.Targets = nil
 		o.Report(chain.BindingRef{Namespace: "shop", Name: "shop"}, "FailedReconcile", message, minutesAgo(1))
 	})
 }
