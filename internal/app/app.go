@@ -42,7 +42,6 @@ type App struct {
 
 	reloading sync.Mutex // one reload at a time
 	plan      plan       // the last good configuration
-	probers   []*Prober  // the plan's, and those before it
 	current   []chain.Target
 	ready     atomic.Bool
 	addr      string
@@ -104,19 +103,12 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.serve(listeners)
-	a.teardown.push("cluster connections", a.closeProbers) // when no run is under way any more
+	a.teardown.push("cluster connections", a.probing.close) // when no run is under way any more
 	a.teardown.push("scheduler", a.scheduler.Stop)
 	a.apply(plan) //nolint:contextcheck // runs outlive the start, and end with the scheduler
 	a.discover()  //nolint:contextcheck // so does discovery
 	a.ready.Store(true)
 	a.options.Logger.Info("started", "address", a.addr, "targets", len(a.current), "version", a.options.Version)
-	return nil
-}
-
-func (a *App) closeProbers(context.Context) error {
-	for _, p := range a.probers {
-		p.Close()
-	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -40,10 +41,7 @@ type discovery struct {
 
 func newDiscovery(a *App) *discovery {
 	return &discovery{
-		discover: func(ctx context.Context, d chain.Discovery) ([]chain.Target, error) {
-			return a.probing.prober.Load().Discover(ctx, d)
-		},
-		changed: a.rediscovered,
+		discover: a.probing.discover, changed: a.rediscovered,
 		metrics: a.metrics, logger: a.options.Logger, again: make(chan struct{}, 1), found: map[string][]chain.Target{}, trouble: map[string]string{},
 	}
 }
@@ -125,7 +123,7 @@ func (d *discovery) look(ctx context.Context) {
 	news := false
 	for _, entry := range entries {
 		limited, cancel := context.WithTimeoutCause(ctx, discoverTimeout, fmt.Errorf("the discovery %s had %s", entry.Name, discoverTimeout))
-		found, err := d.discover(limited, entry)
+		found, err := d.ask(limited, entry)
 		cancel()
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return
@@ -135,6 +133,17 @@ func (d *discovery) look(ctx context.Context) {
 	if news {
 		d.changed()
 	}
+}
+
+// ask asks one entry. Like a run, a discovery that crashes could not tell, and takes nothing else with it.
+func (d *discovery) ask(ctx context.Context, entry chain.Discovery) (found []chain.Target, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			d.logger.Error("discovery panicked", "discovery", entry.Name, "panic", chain.Redact(fmt.Sprint(value)), "stack", string(debug.Stack()))
+			err = errors.New("the discovery itself crashed: the log has the stack")
+		}
+	}()
+	return d.discover(ctx, entry)
 }
 
 // keep writes down what an entry found, and reports whether that is news.

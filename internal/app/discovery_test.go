@@ -62,7 +62,7 @@ func TestDiscoveredTargets(t *testing.T) {
 	if err := e.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	if text := e.get("/metrics"); strings.Contains(text, "target_group=") || strings.Contains(text, "discovery=") {
+	if text := e.get("/metrics"); strings.Contains(text, "target_group=") || strings.Contains(text, "discovery=") || strings.Contains(text, "eks_slo_exporter_aws_budget_stretch{") {
 		t.Error("series of found groups are left")
 	}
 }
@@ -112,6 +112,11 @@ func TestDiscoveryKeepsWhatItFound(t *testing.T) {
 	}
 	if said := strings.Count(log.String(), "could not tell"); said != 1 || news != 1 || !strings.Contains(log.String(), "works again") {
 		t.Errorf("told %d times, %d news:\n%s", said, news, log)
+	}
+	d.discover = func(context.Context, chain.Discovery) ([]chain.Target, error) { panic("k8s-aws-v1.c2VjcmV0") }
+	d.look(t.Context())
+	if said := log.String(); len(d.targets(nil)) != 1 || !strings.Contains(said, "discovery panicked") || strings.Contains(said, "c2VjcmV0") {
+		t.Errorf("after a crash %v are left:\n%s", d.targets(nil), said)
 	}
 	entry.Template.Interval = time.Minute
 	d.set([]chain.Discovery{entry})

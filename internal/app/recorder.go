@@ -45,15 +45,19 @@ func (r *recorder) Record(run chain.Run) {
 	r.log(run)
 }
 
-// pace lets the governor learn from a run, and shows how far it stretches intervals.
+// pace lets the governor learn from a run of an alb target.
 func (r *recorder) pace(run chain.Run) {
 	if run.Target.Kind != chain.KindALB {
 		return
 	}
-	governor := r.probing.governor.Load()
-	governor.Observe(run)
+	r.probing.governor.Load().Observe(run)
+	r.showStretch()
+}
+
+// showStretch shows the pools that there are now, also when their last target has gone.
+func (r *recorder) showStretch() {
 	var stretch []metrics.Stretch
-	for _, s := range governor.Stretch() {
+	for _, s := range r.probing.governor.Load().Stretch() {
 		stretch = append(stretch, metrics.Stretch{Account: s.Account, Region: s.Region, Service: "elasticloadbalancing", Factor: s.Factor})
 	}
 	r.metrics.SetStretch(stretch)

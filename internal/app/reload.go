@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -51,11 +50,8 @@ func (a *App) prepare(ctx context.Context) (plan, error) {
 
 // apply swaps the plan in; what its discoveries found before goes on being probed.
 func (a *App) apply(p plan) {
-	if p.prober != a.plan.prober { // runs of the one before may be under way until the end
-		a.probers = append(a.probers, p.prober)
-	}
 	a.plan = p
-	a.probing.prober.Store(p.prober)
+	a.probing.swap(p.prober)
 	a.probing.governor.Store(p.governor)
 	a.discovery.set(p.discoveries)
 	a.retarget()
@@ -71,6 +67,7 @@ func (a *App) retarget() {
 	a.recorder.retain(targets)
 	a.scheduler.Set(targets)
 	a.current = targets
+	a.recorder.showStretch()
 	a.warnOfPass()
 }
 
@@ -114,20 +111,4 @@ func (a *App) Reload() error {
 	a.discovery.wake()
 	a.options.Logger.Info("configuration reloaded", "file", a.options.ConfigFile, "targets", len(a.current))
 	return nil
-}
-
-// probing is the scheduler's Runner and Pacer: whatever the last good configuration made.
-type probing struct {
-	prober   atomic.Pointer[Prober]
-	governor atomic.Pointer[scheduler.Governor]
-}
-
-// Run implements scheduler.Runner.
-func (p *probing) Run(ctx context.Context, target chain.Target, slot time.Time) (chain.Run, error) {
-	return p.prober.Load().Run(ctx, target, slot)
-}
-
-// Next implements scheduler.Pacer.
-func (p *probing) Next(target chain.Target, earliest time.Time) time.Time {
-	return p.governor.Load().Next(target, earliest)
 }
