@@ -11,10 +11,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kingpin/v2"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/app"
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -29,9 +27,6 @@ type probeFlags struct {
 	output *string
 	adhoc  adhoc
 }
-
-// atOnce is how many targets probe runs side by side.
-const atOnce = 16
 
 func (c *cli) addProbe() {
 	c.command("probe", "Probe each target once, now. Exits 0 when all is good, 1 on a failure, 3 when one could not tell.", func(cmd *kingpin.CmdClause) action {
@@ -54,34 +49,30 @@ func (c *cli) probe(ctx context.Context, f probeFlags) (int, error) {
 		return exitUsage, err
 	}
 	defer prober.Close()
-	targets, err := f.targets(ctx, cfg, prober)
-	if err != nil {
-		return exitUnknown, err
-	}
-	if targets, err = f.chosen(targets); err != nil {
+	targets, undiscovered := f.targets(ctx, cfg, prober)
+	targets, err = f.chosen(targets)
+	switch {
+	case err != nil && undiscovered != nil: // it may be among those
+		return exitUnknown, undiscovered
+	case err != nil:
 		return exitUsage, err
+	case len(targets) == 0 && undiscovered == nil:
+		return exitUnknown, fmt.Errorf("probing the targets of %s: its discoveries find none", *f.file)
+	case len(*f.names) > 0: // all of them are there, so what else there may be is not asked for
+		undiscovered = nil
 	}
-	runs, err := runAll(ctx, prober, targets)
+	runs, err := prober.RunAll(ctx, targets)
 	if err != nil { // interrupted
 		return exitUnknown, err
 	}
 	if err := printRuns(c.stdout, runs, *f.output); err != nil {
 		return exitUnknown, err
 	}
-	return exitCode(runs), nil
-}
-
-func runAll(ctx context.Context, prober *app.Prober, targets []chain.Target) ([]chain.Run, error) {
-	runs := make([]chain.Run, len(targets))
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for i, target := range targets {
-		group.Go(func() (err error) {
-			runs[i], err = prober.Run(ctx, target, time.Now())
-			return err
-		})
+	code := exitCode(runs)
+	if undiscovered != nil && code == exitGood {
+		code = exitUnknown
 	}
-	return runs, group.Wait()
+	return code, undiscovered
 }
 
 // config is the configuration of the file, or of the ad hoc flags.
@@ -103,7 +94,7 @@ func (f probeFlags) config() (*config.Config, error) {
 	return cfg, nil
 }
 
-// targets are the configured ones and, where a name asks for more, or none is named, those that the discoveries find.
+// targets are the configured ones and, where a name asks for more, or none is named, those that the discoveries find; the error tells of discoveries that could not tell.
 func (f probeFlags) targets(ctx context.Context, cfg *config.Config, prober *app.Prober) ([]chain.Target, error) {
 	configured := slices.Concat(cfg.Access, cfg.Groups)
 	if len(*f.names) > 0 && !slices.ContainsFunc(*f.names, func(name string) bool { return find(configured, name) < 0 }) {

@@ -79,8 +79,8 @@ func newGroupFleet(interval time.Duration) *groupFleet {
 	return f
 }
 
-// scheduler joins the real parts; what is asked of ELB stays in memory.
-func (f *groupFleet) scheduler(t testing.TB, reads float64, paced bool) *scheduler.Scheduler {
+// prober joins the real parts; what is asked of ELB stays in memory.
+func (f *groupFleet) prober(t testing.TB, reads float64) *Prober {
 	t.Helper()
 	asking := awsapi.DefaultOptions()
 	asking.ELBReadsPerSecond, asking.HTTPClient = reads, inMemory{sandbox.InProcess(sandbox.ELBHandler(f.state))}
@@ -90,12 +90,20 @@ func (f *groupFleet) scheduler(t testing.TB, reads float64, paced bool) *schedul
 	}
 	wiring := probes.DefaultOptions()
 	wiring.Cloud, wiring.Observer, wiring.ELB = cloud{client}, observer{client}, client
-	prober, err := joinProber(wiring, kube.DefaultOptions())
+	prober, err := joinProber(wiring, kube.DefaultOptions(), reads)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return prober
+}
+
+// scheduler runs the fleet.
+func (f *groupFleet) scheduler(t testing.TB, reads float64, paced bool) *scheduler.Scheduler {
+	t.Helper()
+	prober := f.prober(t, reads)
 	governing := scheduler.DefaultGovernorOptions()
 	governing.ReadsPerSecond = reads
+	var err error
 	if f.governor, err = scheduler.NewGovernor(governing); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func newRollout(t *testing.T) *rollout {
 	client := need(awsapi.New(t.Context(), asking))(t)
 	wiring := probes.DefaultOptions()
 	wiring.Cloud, wiring.Observer, wiring.ELB = cloud{client}, observer{client}, client
-	prober := need(joinProber(wiring, kube.DefaultOptions()))(t)
+	prober := need(joinProber(wiring, kube.DefaultOptions(), asking.ELBReadsPerSecond))(t)
 	prober.Requester = throughALB{&http.Client{Transport: sandbox.InProcess(alb)}}
 	return &rollout{state, prober, chain.Target{
 		Name: "rollout", Kind: chain.KindALB, Interval: time.Second, Timeout: time.Second,

@@ -122,9 +122,7 @@ func (d *discovery) look(ctx context.Context) {
 	d.mu.Unlock()
 	news := false
 	for _, entry := range entries {
-		limited, cancel := context.WithTimeoutCause(ctx, discoverTimeout, fmt.Errorf("the discovery %s had %s", entry.Name, discoverTimeout))
-		found, err := d.ask(limited, entry)
-		cancel()
+		found, err := discoverInTime(ctx, entry, d.ask)
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return
 		}
@@ -133,6 +131,13 @@ func (d *discovery) look(ctx context.Context) {
 	if news {
 		d.changed()
 	}
+}
+
+// discoverInTime gives a discovery its time: what it asks may never answer.
+func discoverInTime(ctx context.Context, entry chain.Discovery, discover func(context.Context, chain.Discovery) ([]chain.Target, error)) ([]chain.Target, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, discoverTimeout, fmt.Errorf("the discovery %s had %s", entry.Name, discoverTimeout))
+	defer cancel()
+	return discover(ctx, entry)
 }
 
 // ask asks one entry. Like a run, a discovery that crashes could not tell, and takes nothing else with it.

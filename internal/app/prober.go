@@ -6,6 +6,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -38,23 +39,26 @@ type Watcher interface {
 // Prober is a prober with the connections that its reads of clusters keep.
 type Prober struct {
 	*probes.Prober
-	reader *kube.Reader
+	reader   *kube.Reader
+	elbReads float64 // a second, per account and region
 }
 
 // Close ends those connections. No run may be under way.
 func (p *Prober) Close() { p.reader.Close() }
 
-// DiscoverAll asks every discovery once, and returns what is not configured already, under names that nobody else has.
+// DiscoverAll asks every discovery once, and returns what is not configured already, under names that nobody else has. The error names the discoveries that could not tell; what the others found is
+// returned beside it.
 func (p *Prober) DiscoverAll(ctx context.Context, discoveries []chain.Discovery, configured []chain.Target) ([]chain.Target, error) {
-	found := map[string][]chain.Target{}
+	found, errs := map[string][]chain.Target{}, []error(nil)
 	for _, entry := range discoveries {
-		targets, err := p.Discover(ctx, entry)
+		targets, err := discoverInTime(ctx, entry, p.Discover)
 		if err != nil {
-			return nil, fmt.Errorf("discovering the targets of %s: %w", entry.Name, err)
+			errs = append(errs, fmt.Errorf("discovering the targets of %s: %w", entry.Name, err))
+			continue
 		}
 		found[entry.Name] = targets
 	}
-	return unite(configured, discoveries, found), nil
+	return unite(configured, discoveries, found), errors.Join(errs...)
 }
 
 // NewProber makes a prober. It reads the SDK's environment (endpoints, CA bundle, proxies) once; its errors are the SDK's. The caller closes it.
@@ -77,11 +81,11 @@ func NewProber(ctx context.Context, options ProberOptions) (*Prober, error) {
 	}
 	wiring := probes.DefaultOptions()
 	wiring.Cloud, wiring.Observer, wiring.ELB = cloud{client}, observer{client}, client
-	return joinProber(wiring, dialer)
+	return joinProber(wiring, dialer, aws.ELBReadsPerSecond)
 }
 
 // joinProber adds what speaks with clusters and load balancers over connections of its own.
-func joinProber(wiring probes.Options, options kube.Options) (*Prober, error) {
+func joinProber(wiring probes.Options, options kube.Options, elbReads float64) (*Prober, error) {
 	dialer, err := kube.NewDialer(options)
 	if err != nil {
 		return nil, err
@@ -101,5 +105,5 @@ func joinProber(wiring probes.Options, options kube.Options) (*Prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prober{prober, reader}, nil
+	return &Prober{prober, reader, elbReads}, nil
 }
