@@ -39,11 +39,11 @@ func (c *Client) Groups(ctx context.Context, discovery chain.Discovery) ([]chain
 	return nil, fmt.Errorf("awsapi: the discovery %s names neither a load balancer nor tags", discovery.Name)
 }
 
-// discoveryReader takes from the budget of the account that is known best: the load balancer's, else that of the role that the observer becomes.
+// discoveryReader takes from the budget of the account that the observer is expected to be in, else of the load balancer's.
 func (c *Client) discoveryReader(discovery chain.Discovery) elbReader {
 	r := c.groupReader(discovery.Template.Group)
 	r.subject = "the discovery " + discovery.Name
-	r.account = cmp.Or(chain.AccountOf(discovery.LoadBalancer), chain.AccountOf(r.identity.Expected()), r.account)
+	r.account = cmp.Or(chain.AccountOf(r.identity.Expected()), chain.AccountOf(discovery.LoadBalancer), r.account)
 	return r
 }
 

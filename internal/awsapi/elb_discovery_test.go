@@ -196,8 +196,8 @@ func TestDiscoveryAccount(t *testing.T) {
 		hops     []chain.Hop
 		want     string
 	}{
-		"of the load balancer": {strings.Replace(albARN, account, "444455556666", 1), role, "444455556666"},
-		"of the observer":      {"", role, account},
+		"of the observer":      {strings.Replace(albARN, account, "444455556666", 1), role, account},
+		"of the load balancer": {strings.Replace(albARN, account, "444455556666", 1), nil, "444455556666"},
 		"unknown":              {"", nil, "observer reader"},
 	} {
 		t.Run(name, func(t *testing.T) {

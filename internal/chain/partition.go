@@ -4,7 +4,10 @@
 
 package chain
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // partitions are the AWS partitions, by the prefix of their regions' names (botocore partitions.json). Regions with none of the prefixes are in partition aws.
 var partitions = []struct{ regionPrefix, partition string }{
@@ -37,9 +40,12 @@ func PartitionOfRegion(region string) string {
 	return ""
 }
 
-// RegionOf returns the region of an ARN; "" when it is no ARN, or one without a region.
+// regionShape is what the SDK's partition table makes of a region, without its list of continents (aws-sdk-go-v2 internal/endpoints/awsrulesfn).
+var regionShape = regexp.MustCompile(`^[a-z]{2,5}(?:-[a-z]{1,12}){1,3}-[0-9]{1,2}$`)
+
+// RegionOf returns the region of an ARN; "" when it is no ARN, or one without the name of a region: ARNs are foreign text, and regions become labels and parts of host names.
 func RegionOf(arn string) string {
-	if fields := strings.SplitN(arn, ":", 6); len(fields) == 6 && fields[0] == "arn" {
+	if fields := strings.SplitN(arn, ":", 6); len(fields) == 6 && fields[0] == "arn" && regionShape.MatchString(fields[3]) {
 		return fields[3]
 	}
 	return ""

@@ -6,6 +6,7 @@ package chain
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,9 +30,14 @@ func TestRegionOf(t *testing.T) {
 	for arn, want := range map[string]string{
 		"arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/shop/0123456789abcdef": "eu-west-1",
 		"arn:aws:iam::111122223333:role/ci":                                                     "",
-		"eu-west-1":                                                                             "",
-		"a:b:c:eu-west-1:e:f":                                                                   "",
-		"":                                                                                      "",
+		"arn:aws:elasticloadbalancing:evil.example.com#:1:targetgroup/a/b":                      "",
+		"arn:aws:elasticloadbalancing:eu-west-1/x:1:targetgroup/a/b":                            "",
+		"arn:aws:elasticloadbalancing:eu-" + strings.Repeat("a", 99) + "-1:1:targetgroup/a/b":   "",
+		"arn:aws-iso-b:elasticloadbalancing:us-isob-east-1:1:targetgroup/a/b":                   "us-isob-east-1",
+		"arn:aws-eusc:elasticloadbalancing:eusc-de-east-1:1:targetgroup/a/b":                    "eusc-de-east-1",
+		"eu-west-1":           "",
+		"a:b:c:eu-west-1:e:f": "",
+		"":                    "",
 	} {
 		if got := RegionOf(arn); got != want {
 			t.Errorf("%q: got %q, want %q", arn, got, want)

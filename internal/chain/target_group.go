@@ -27,9 +27,10 @@ type TargetGroup struct {
 // AccountID is the account that the group's ARN names; "" while it is known by its name alone.
 func (g TargetGroup) AccountID() string { return AccountOf(g.ARN) }
 
-// Pool names whose API rate reads of the group use up, within its region: the account of its ARN, else that of the role that its observer is expected to be, else the observer itself.
+// Pool names whose API rate reads of the group use up, within its region: the account that its observer is expected to be in, since ELB counts the calls of the caller, whatever ARN it asks for; else
+// that of the group's ARN, else the observer itself.
 func (g TargetGroup) Pool() string {
-	return cmp.Or(g.AccountID(), AccountOf(g.Observer.Expected()), "observer "+g.Observer.Name)
+	return cmp.Or(AccountOf(g.Observer.Expected()), g.AccountID(), "observer "+g.Observer.Name)
 }
 
 // nameInARN is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another text.

@@ -7,7 +7,9 @@ package probes
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -84,28 +86,45 @@ func boundTarget(template chain.Target, b chain.Binding) chain.Target {
 }
 
 // NameTargets gives found targets names that no other of them has, and that are not taken: the target group's; else with .ENTRY after it, then .ENTRY.ACCOUNT, then .ENTRY.ID, the last part of
-// the ARN. It sorts them by ARN, then by binding, so that the same targets have the same names whatever the order in which they were read.
+// the ARN, then .ENTRY.ID.N. A group whose ARN or name is none of ELB's has the name of its binding. It sorts them by ARN, then by binding, so that the same targets have the same names whatever
+// the order in which they were read.
 func NameTargets(found []chain.Target, entry string, taken func(string) bool) {
 	slices.SortFunc(found, func(a, b chain.Target) int {
-		return cmp.Or(strings.Compare(a.Group.ARN, b.Group.ARN), compareRefs(a.Group.Binding, b.Group.Binding))
+		return cmp.Or(strings.Compare(a.Group.ARN, b.Group.ARN), strings.Compare(a.Group.Name, b.Group.Name), compareRefs(a.Group.Binding, b.Group.Binding))
 	})
 	used := map[string]bool{}
 	for i := range found {
-		group := found[i].Group
-		base := cmp.Or(groupName(group.ARN), group.Name)
-		names := []string{base, base + "." + entry}
-		for _, part := range []string{group.AccountID(), group.ARN[strings.LastIndex(group.ARN, "/")+1:]} {
-			if part != "" {
-				names = append(names, base+"."+entry+"."+part)
-			}
+		isFree := func(name string) bool { return !used[name] && !taken(name) }
+		names := namesOf(found[i].Group, entry)
+		last := names[len(names)-1]
+		for n := 2; !slices.ContainsFunc(names, isFree); n++ {
+			names = append(names, last+"."+strconv.Itoa(n))
 		}
-		found[i].Name = names[len(names)-1]
-		if free := slices.IndexFunc(names, func(name string) bool { return !used[name] && !taken(name) }); free >= 0 {
-			found[i].Name = names[free]
-		}
+		found[i].Name = names[slices.IndexFunc(names, isFree)]
 		used[found[i].Name] = true
 	}
 }
+
+// namesOf are the names that a group's target may have, the best first. What a binding says of its group is foreign text: it becomes a part of URLs and labels only where it has ELB's shapes.
+func namesOf(group chain.TargetGroup, entry string) []string {
+	parts := arnShape.FindStringSubmatch(group.ARN)
+	if parts == nil {
+		base := group.Name
+		if group.ARN != "" || !nameShape.MatchString(base) {
+			base = noName.ReplaceAllString(group.Binding.Namespace+"."+group.Binding.Name, "-")
+		}
+		return []string{base, base + "." + entry}
+	}
+	account, base, id := parts[1], parts[2], parts[3]
+	return []string{base, base + "." + entry, base + "." + entry + "." + account, base + "." + entry + "." + id}
+}
+
+// The shapes of a target group's ARN and name (ELBv2 API, CreateTargetGroup).
+var (
+	arnShape  = regexp.MustCompile(`^arn:[a-z0-9-]{3,16}:elasticloadbalancing:[a-z0-9-]{1,32}:([0-9]{1,12}):targetgroup/([A-Za-z0-9-]{1,32})/([A-Za-z0-9]{1,32})$`)
+	nameShape = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
+	noName    = regexp.MustCompile(`[^A-Za-z0-9.-]+`) // what the API server lets into no name
+)
 
 // groupName is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another ARN.
 func groupName(arn string) string {

@@ -6,6 +6,7 @@ package probes
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,35 @@ func TestDiscoverErrors(t *testing.T) {
 				t.Errorf("got %v, %v; want %s", found(targets), err, c.want)
 			}
 		})
+	}
+}
+
+// What a binding says of its group is text of whoever may write bindings: it makes no name that is empty, leads elsewhere in a URL, looks like an access target's, or is another's; and no region.
+func TestDiscoverHostileBindings(t *testing.T) {
+	bindings := []chain.Binding{
+		binding("a", "garbage", "garbage"), binding("a", "more", "garbage too"), binding("a", "dots", "arn:aws:elasticloadbalancing:evil.example.com#:1:targetgroup/../x"),
+		binding("a", "at", arnOf("1", "ci@prod", "x")), binding("a", "long", arnOf("1", strings.Repeat("x", 900), "x")), binding("a", "id", arnOf("1", "web", "a/../b")),
+	}
+	for _, partition := range []string{"aws", "aws-a", "aws-b", "aws-c", "aws-d", "aws-e", "aws-f"} {
+		bindings = append(bindings, binding("a", partition, strings.Replace(arnOf("1", "shop", "1"), "aws", partition, 1)))
+	}
+	for _, name := range []string{"ci@prd", "...", "a/b"} {
+		named := binding("a", "named-"+strings.Trim(strings.ReplaceAll(name, "/", "-"), "."), "")
+		named.GroupName = name
+		bindings = append(bindings, named)
+	}
+	f := newALBFake()
+	f.found, f.others = false, bindings
+	targets, err := albProber(t, f).Discover(t.Context(), discovery(true))
+	if err != nil || len(targets) != len(bindings) {
+		t.Fatalf("got %q, %v", found(targets), err)
+	}
+	seen, plain := map[string]bool{}, regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,80}$`)
+	for _, target := range targets {
+		if !plain.MatchString(target.Name) || seen[target.Name] || target.Group.Region != "eu-west-1" {
+			t.Errorf("%q in %q, of %s", target.Name, target.Group.Region, target.Group.Binding)
+		}
+		seen[target.Name] = true
 	}
 }
 
