@@ -51,24 +51,35 @@ func targetHealth(descriptions []types.TargetHealthDescription) ([]chain.TargetH
 	if descriptions == nil {
 		return nil, senseless("it holds no list of targets")
 	}
-	all := make([]chain.TargetHealth, 0, len(descriptions))
+	all, words := make([]chain.TargetHealth, 0, len(descriptions)), map[string]bool{}
 	for _, d := range descriptions {
 		if d.Target == nil || aws.ToString(d.Target.Id) == "" || d.TargetHealth == nil || d.TargetHealth.State == "" {
 			return nil, senseless("it holds a target without an id or a state")
 		}
-		t := chain.TargetHealth{
-			ID: aws.ToString(d.Target.Id), Port: aws.ToInt32(d.Target.Port), Zone: aws.ToString(d.Target.AvailabilityZone),
-			State: chain.TargetState(d.TargetHealth.State), Code: string(d.TargetHealth.Reason), Description: chain.Redact(aws.ToString(d.TargetHealth.Description)),
-		}
-		if override := d.AdministrativeOverride; override != nil {
-			t.Override = string(override.State)
-		}
-		if anomaly := d.AnomalyDetection; anomaly != nil {
-			t.Anomalous, t.Mitigated = anomaly.Result == types.AnomalyResultEnumAnomalous, anomaly.MitigationInEffect == types.MitigationInEffectEnumYes
-		}
+		t := describedTarget(d)
 		all = append(all, t)
+		if words[string(t.State)], words[t.Code] = true, true; len(words) > mostWords {
+			return nil, senseless(fmt.Sprintf("it holds more than %d states and codes, of which ELB has some twenty", mostWords))
+		}
 	}
 	return all, nil
+}
+
+// mostWords bounds the states and codes of an answer, each of which is a series, or a part of every text about the group: thrice as many as ELB has (ELBv2 API, TargetHealth).
+const mostWords = 64
+
+func describedTarget(d types.TargetHealthDescription) chain.TargetHealth {
+	t := chain.TargetHealth{
+		ID: chain.Redact(aws.ToString(d.Target.Id)), Port: aws.ToInt32(d.Target.Port), Zone: chain.Redact(aws.ToString(d.Target.AvailabilityZone)),
+		State: chain.TargetState(chain.Redact(string(d.TargetHealth.State))), Code: chain.Redact(string(d.TargetHealth.Reason)), Description: chain.Redact(aws.ToString(d.TargetHealth.Description)),
+	}
+	if override := d.AdministrativeOverride; override != nil {
+		t.Override = string(override.State)
+	}
+	if anomaly := d.AnomalyDetection; anomaly != nil {
+		t.Anomalous, t.Mitigated = anomaly.Result == types.AnomalyResultEnumAnomalous, anomaly.MitigationInEffect == types.MitigationInEffectEnumYes
+	}
+	return t
 }
 
 // Attributes of a target group, with the defaults that ELB documents (ELBv2 API, TargetGroupAttribute). Groups of Lambda functions have no delay.

@@ -33,7 +33,7 @@ type elbCall struct {
 
 // The shapes of what a target group can be asked for by (ELBv2 API, CreateTargetGroup).
 var (
-	groupARNShape  = regexp.MustCompile(`^arn:[a-z0-9-]+:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:targetgroup/[A-Za-z0-9-]+/[A-Za-z0-9]+$`)
+	groupARNShape  = regexp.MustCompile(`^arn:[a-z0-9-]+:elasticloadbalancing:[a-z0-9-]+:[0-9]{12}:targetgroup/[A-Za-z0-9-]{1,32}/[A-Za-z0-9]{1,32}$`)
 	groupNameShape = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
 )
 

@@ -139,6 +139,7 @@ func (r elbReader) lone(ctx context.Context, wanted chain.TargetGroup, all *inve
 
 func (r elbReader) targetGroups(ctx context.Context, call elbCall, in *elb.DescribeTargetGroupsInput) ([]listedGroup, error) {
 	var all []listedGroup
+	seen := map[string]bool{}
 	read := r.client.options.Now()
 	err := r.pages(ctx, call, func(api *elb.Client, marker *string) (next *string, err error) {
 		in.Marker = marker
@@ -150,10 +151,13 @@ func (r elbReader) targetGroups(ctx context.Context, call elbCall, in *elb.Descr
 			return nil, senseless("it holds no list of target groups")
 		}
 		for _, group := range out.TargetGroups {
-			if aws.ToString(group.TargetGroupArn) == "" {
-				return nil, senseless("it holds a target group without an ARN")
+			arn := aws.ToString(group.TargetGroupArn)
+			if !groupARNShape.MatchString(arn) {
+				return nil, senseless(chain.Redact(fmt.Sprintf("it holds a target group whose ARN is %q", arn)))
 			}
-			all = append(all, r.listed(group, read))
+			if !seen[arn] { // a list that changes between two pages may tell one twice
+				seen[arn], all = true, append(all, r.listed(group, read))
+			}
 		}
 		return out.NextMarker, nil
 	})

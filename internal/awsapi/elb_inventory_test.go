@@ -302,11 +302,27 @@ func TestInventoryPages(t *testing.T) {
 	}
 }
 
+// A list that changes between two pages may tell a group twice: it is one.
+func TestInventoryTellsAGroupTwice(t *testing.T) {
+	client, m := newMemory(t)
+	m.answer(opDescribeTargetGroups, func(form url.Values) (int, string) {
+		next := "<NextMarker>2</NextMarker>"
+		if form.Get("Marker") != "" {
+			next = ""
+		}
+		return http.StatusOK, result(opDescribeTargetGroups, members("TargetGroups", groupXML(shopARN, albARN))+next)
+	})
+	got, err := client.Groups(t.Context(), byBalancer(albARN))
+	must(t, err)
+	wantSame(t, len(got), 1)
+}
+
 // Lists without what they are lists of.
 func TestInventoryForeignAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ operation, inside, detail string }{
 		"no groups":      {opDescribeTargetGroups, "", "it holds no list of target groups"},
-		"no ARN":         {opDescribeTargetGroups, members("TargetGroups", "<TargetGroupName>shop</TargetGroupName>"), "it holds a target group without an ARN"},
+		"no ARN":         {opDescribeTargetGroups, members("TargetGroups", "<TargetGroupName>shop</TargetGroupName>"), "it holds a target group whose ARN is \"\""},
+		"another ARN":    {opDescribeTargetGroups, members("TargetGroups", "<TargetGroupArn>arn:aws:elasticloadbalancing:eu-west-1:1:targetgroup/../x</TargetGroupArn>"), "it holds a target group whose ARN is \"arn:"},
 		"no balancers":   {opDescribeLoadBalancers, "", "it holds no list of load balancers"},
 		"no such answer": {opDescribeLoadBalancers, "<", "HTTP 200 without an AWS error"},
 	} {

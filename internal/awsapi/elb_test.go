@@ -6,6 +6,7 @@ package awsapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,6 +62,7 @@ func TestELBForeignAnswers(t *testing.T) {
 		"no id":              {result(opDescribeTargetHealth, members("TargetHealthDescriptions", `<Target/><TargetHealth><State>healthy</State></TargetHealth>`)), "a target without an id or a state"},
 		"no target":          {result(opDescribeTargetHealth, members("TargetHealthDescriptions", ``)), "a target without an id or a state"},
 		"no state":           {result(opDescribeTargetHealth, members("TargetHealthDescriptions", `<Target><Id>i-1</Id></Target><TargetHealth/>`)), "a target without an id or a state"},
+		"words without end":  {result(opDescribeTargetHealth, members("TargetHealthDescriptions", manyStates(100)...)), "it holds more than 64 states and codes, of which ELB has some twenty"},
 		"a port of no port":  {result(opDescribeTargetHealth, members("TargetHealthDescriptions", `<Target><Id>i-1</Id><Port>99999999999</Port></Target>`)), "HTTP 200 without an AWS error"},
 		"a page":             {"<html>please log in", "HTTP 200 without an AWS error"},
 		"half an answer":     {result(opDescribeTargetHealth, members("TargetHealthDescriptions", `<Target>`))[:200], "HTTP 200 without an AWS error"},
@@ -72,6 +74,29 @@ func TestELBForeignAnswers(t *testing.T) {
 			_, err := client.Health(t.Context(), group(shopARN, "shop"), shopARN)
 			wantText(t, wantVerdict(t, err, unknown(chain.ReasonObserverUnavailable)).Detail, "DescribeTargetHealth of the target group "+shopARN+" as the observer reader: ", c.detail)
 		})
+	}
+}
+
+// manyStates are targets in a state and with a code of their own each.
+func manyStates(n int) (targets []string) {
+	for i := range n {
+		targets = append(targets, fmt.Sprintf("<Target><Id>i-%d</Id></Target><TargetHealth><State>state-%d</State><Reason>Code.%d</Reason></TargetHealth>", i, i, i))
+	}
+	return targets
+}
+
+// Ids, zones, states and codes become pages, labels and JSON: they are bounded, and hold no secret.
+func TestHealthIsFitForPeople(t *testing.T) {
+	client, m := newMemory(t)
+	foreign := strings.Repeat("x", 5000) + " k8s-aws-v1.c2VjcmV0"
+	m.result(opDescribeTargetHealth, members("TargetHealthDescriptions", fmt.Sprintf("<Target><Id>%[1]s</Id><AvailabilityZone>%[1]s</AvailabilityZone></Target><TargetHealth><State>%[1]s</State><Reason>%[1]s</Reason></TargetHealth>",
+		"AKIAAAAAAAAAAAAAAAAA\n"+foreign)))
+	got, err := client.Health(t.Context(), group(shopARN, ""), shopARN)
+	must(t, err)
+	for _, text := range []string{got[0].ID, got[0].Zone, string(got[0].State), got[0].Code} {
+		if len(text) > 1010 || strings.ContainsAny(text, "\n") || strings.Contains(text, "AKIA") {
+			t.Errorf("%d bytes: %.40q", len(text), text)
+		}
 	}
 }
 
