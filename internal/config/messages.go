@@ -94,6 +94,7 @@ const (
 	badHost
 	httpsOnly
 	badRegexp
+	slowRegexp
 	requestTooLong
 
 	messageCount // not a message
@@ -181,6 +182,7 @@ var messages = [messageCount]message{
 	badHost:           {"%s %q is no host name", "write %s"},
 	httpsOnly:         {"%s does not fit an http URL", "%s belongs to TLS: remove it, or write https in url"},
 	badRegexp:         {"expect_body is no regular expression: %s", "RE2 syntax (golang.org/s/re2syntax); write \\ before a character that stands for itself"},
+	slowRegexp:        {"expect_body is too large: its repetitions unfold to %d steps, above %d", "each step may be tried at each byte of the body: repeat less, or match a part of it"},
 	requestTooLong:    {"request timeout %s is not shorter than the target's timeout %s", "the run must have time left for its other steps: set both, timeout in request (default 5s) below timeout of the target (default 10s)"},
 }
 

@@ -7,14 +7,17 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -65,14 +68,40 @@ func (d *decoder) requestURL(f fields) string {
 		return ""
 	}
 	u, wrong := parseURL(text, "http", "https")
-	if wrong == "" && secretEntry.MatchString(u.RawQuery) {
+	switch {
+	case wrong != "":
+	case hasSecretQuery(u):
 		wrong = "its query holds what looks like a secret"
+	case !isHostName(u.Hostname()):
+		wrong = "its host is no host name"
 	}
 	if wrong != "" {
 		d.report(f.at("url"), badURL, wrong)
 		return ""
 	}
 	return text
+}
+
+// hasSecretQuery reports whether a URL's query holds a secret, however its names are written: the URL is shown in fixes and pages.
+func hasSecretQuery(u *url.URL) bool {
+	if secretEntry.MatchString("?"+u.RawQuery) || hasSecretShape(strings.TrimSpace(u.RawQuery)) {
+		return true
+	}
+	for key, values := range u.Query() {
+		if secretEntry.MatchString("?"+key+"=") || slices.ContainsFunc(values, func(value string) bool { return hasSecretShape(strings.TrimSpace(value)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHostName reports whether a host that is not in ASCII can be written as DNS knows it (RFC 5891); no request could be made to another.
+func isHostName(host string) bool {
+	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return true
+	}
+	_, err := idna.Lookup.ToASCII(host)
+	return err == nil
 }
 
 // bounded reads a text of at most so many characters; "" when it is not given or longer.
@@ -86,8 +115,8 @@ func (d *decoder) bounded(f fields, key string, most int) string {
 }
 
 // checkTLSKeys reports keys that only TLS has where the URL is one of plain HTTP.
-func (d *decoder) checkTLSKeys(f fields, url string) {
-	if !strings.HasPrefix(strings.ToLower(url), "http:") {
+func (d *decoder) checkTLSKeys(f fields, text string) {
+	if !strings.HasPrefix(strings.ToLower(text), "http:") {
 		return
 	}
 	for _, key := range []string{"sni", "ca_file"} {
@@ -137,7 +166,7 @@ func (d *decoder) bodyPattern(f fields) string {
 	if d.wrong[n] {
 		return ""
 	}
-	_, err := syntax.Parse(text, syntax.Perl)
+	parsed, err := syntax.Parse(text, syntax.Perl)
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
 		d.wrong[n] = true
 		at := f.at("expect_body")
@@ -145,8 +174,25 @@ func (d *decoder) bodyPattern(f fields) string {
 			at = d.within(n, offset)
 		}
 		d.report(at, badRegexp, strings.TrimSuffix(wrong.Code.String()+": "+wrong.Expr, ": "))
+		return text
+	}
+	if steps := stepsOf(parsed); steps > mostSteps {
+		d.wrong[n] = true
+		d.report(f.at("expect_body"), slowRegexp, steps, mostSteps)
 	}
 	return text
+}
+
+// mostSteps bounds a pattern by what its repetitions unfold to; one of longestPattern characters without any is below it. Each step may be tried at each byte of a body: at this bound a hostile one
+// of 64 KiB costs a core two seconds, where a hundred times (x?){999} would cost it minutes.
+const mostSteps = 1100
+
+func stepsOf(parsed *syntax.Regexp) int {
+	compiled, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return mostSteps + 1
+	}
+	return len(compiled.Inst)
 }
 
 // patternError returns the byte where the wrong part of a pattern begins; 0 when that is the whole. The parser reads from left to right, so the shortest beginning that has the error ends with it.

@@ -16,9 +16,13 @@ import (
 // secretWords are the keys, or ends of keys, whose values are secrets. A key that ends in _file names a file and is none.
 const secretWords = `(?:secret|password|passwd|external[_-]?id|(?:access|secret|private|api)[_-]?key(?:[_-]?id)?|token|credentials?)`
 
+// queryWords are names in a URL's query, beside those, whose values let somebody in.
+const queryWords = `(?:auth|authorization|jwt|pass|pwd|sig|signature)`
+
 var (
 	secretName  = regexp.MustCompile(`^(?i:(?:.*[_-])?` + secretWords + `)$`)
-	secretEntry = regexp.MustCompile(`(?i)` + secretWords + `["']?\s*[:=]\s*|bearer\s+|://[^\s/@]*@`)
+	secretEntry = regexp.MustCompile(`(?i)` + secretWords + `["']?\s*[:=]\s*|bearer\s+|://[^\s/@]*@|[?&](?:[^=&\s"']*[_.-])?` + queryWords + `=`)
+	encodedKey  = regexp.MustCompile(`[?&][^=&\s"']*%[0-9A-Fa-f]{2}[^=&\s"']*=`)
 	yamlWord    = regexp.MustCompile(`[^\s,{}\[\]"']+`)
 )
 
@@ -41,6 +45,9 @@ func secretStart(line string) int {
 		if line[start-1] == '@' {
 			start = found[0] + len("://")
 		}
+	}
+	if found := encodedKey.FindStringIndex(line[:start]); found != nil { // which may spell one of those names
+		start = found[1]
 	}
 	for _, word := range yamlWord.FindAllStringIndex(line[:start], -1) {
 		if hasSecretShape(line[word[0]:word[1]]) {
