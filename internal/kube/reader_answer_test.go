@@ -82,6 +82,24 @@ func TestReadAnswers(t *testing.T) {
 	}
 }
 
+// The API server lets through a port that is no port (the CRD asks for a number or text, and bounds neither). Whoever may write a binding must not hide those of the others.
+func TestReadBindingsWithOddPorts(t *testing.T) {
+	items, want := []string{}, []string{"99999999999", "-1", "http", "0", "80"}
+	for i, port := range []string{`{"port":99999999999}`, `{"port":-1}`, `{"port":"http"}`, `{}`, `{"port":80}`} {
+		items = append(items, fmt.Sprintf(`{"kind":"TargetGroupBinding","apiVersion":"elbv2.k8s.aws/v1beta1","metadata":{"namespace":"shop","name":"b%d"},"spec":{"serviceRef":%s}}`, i, port))
+	}
+	s := newScriptedReader(t, says(200, "application/json", `{"kind":"TargetGroupBindingList","apiVersion":"elbv2.k8s.aws/v1beta1","metadata":{},"items":[`+strings.Join(items, ",")+`]}`))
+	all, err := s.List(t.Context(), s.reads)
+	if err != nil || len(all) != len(want) {
+		t.Fatalf("got %v, %v", all, err)
+	}
+	for i, b := range all {
+		if b.Port != want[i] {
+			t.Errorf("port %q, want %q", b.Port, want[i])
+		}
+	}
+}
+
 // An object that is not the one that was asked for is none.
 func TestReadAnotherObject(t *testing.T) {
 	s := newScriptedReader(t, says(200, "application/json", `{"kind":"TargetGroupBinding","apiVersion":"elbv2.k8s.aws/v1beta1","metadata":{"namespace":"shop","name":"other"}}`))

@@ -5,13 +5,14 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -28,8 +29,8 @@ type wireBinding struct {
 		TargetGroupName string `json:"targetGroupName"`
 		TargetType      string `json:"targetType"`
 		ServiceRef      struct {
-			Name string             `json:"name"`
-			Port intstr.IntOrString `json:"port"`
+			Name string `json:"name"`
+			Port any    `json:"port"` // a number of any size, or text: the API server lets through what intstr cannot hold, and one such binding must not hide the others
 		} `json:"serviceRef"`
 		MultiCluster  bool                  `json:"multiClusterTargetGroup"`
 		NodeSelector  *metav1.LabelSelector `json:"nodeSelector"`
@@ -43,7 +44,7 @@ func (w *wireBinding) binding() chain.Binding {
 	b := chain.Binding{
 		BindingRef: chain.BindingRef{Namespace: chain.Redact(w.Namespace), Name: chain.Redact(w.Name)},
 		GroupARN:   chain.Redact(w.Spec.TargetGroupARN), GroupName: chain.Redact(w.Spec.TargetGroupName), TargetType: chain.Redact(w.Spec.TargetType),
-		Service: chain.Redact(w.Spec.ServiceRef.Name), Port: chain.Redact(w.Spec.ServiceRef.Port.String()),
+		Service: chain.Redact(w.Spec.ServiceRef.Name), Port: chain.Redact(fmt.Sprint(cmp.Or(w.Spec.ServiceRef.Port, any(0)))),
 		MultiCluster: w.Spec.MultiCluster, RoleARN: chain.Redact(w.Spec.RoleARN), Created: w.CreationTimestamp.Time,
 	}
 	if w.Spec.ExternalID != "" {
