@@ -47,7 +47,7 @@ type cli struct {
 }
 
 func newCLI(stdout, stderr io.Writer) *cli {
-	app := kingpin.New(program, "Proves, all the time, that identities still get into EKS clusters, and names the one layer that broke.")
+	app := kingpin.New(program, "Proves, all the time, that identities still get into EKS clusters and that load balancers have healthy targets, and names the one layer that broke.")
 	c := &cli{app: app, stdout: stdout, stderr: stderr, log: &promslog.Config{Writer: stderr}, actions: map[string]action{}}
 	app.UsageWriter(&c.help).ErrorWriter(stderr)
 	app.Terminate(func(code int) {

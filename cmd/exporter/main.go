@@ -1,4 +1,4 @@
-// Command exporter is eks-slo-exporter: it probes, continuously, that identities still get into EKS clusters.
+// Command exporter is eks-slo-exporter: it probes, continuously, that identities still get into EKS clusters and that load balancers have healthy targets.
 //
 // SPDX-License-Identifier: Apache-2.0
 package main

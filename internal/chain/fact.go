@@ -86,8 +86,9 @@ const (
 	FactBinding            Fact = "binding" // name of the TargetGroupBinding
 	FactService            Fact = "service"
 	FactNode               Fact = "node"
-	FactURL                Fact = "url"     // of the request
-	FactTargets            Fact = "targets" // how many targets are in which state, with their codes
+	FactURL                Fact = "url"      // of the request
+	FactTLSName            Fact = "tls_name" // for which the certificate must be
+	FactTargets            Fact = "targets"  // how many targets are in which state, with their codes
 	FactMinHealthy         Fact = "min_healthy"
 	FactTargetType         Fact = "target_type"
 	FactHealthCheck        Fact = "health_check" // how the load balancer checks
@@ -115,7 +116,7 @@ var FactNames = []Fact{
 	FactActualAccountID, FactEndpoint, FactEndpointDescribed, FactHost, FactAddress, FactProxy, FactTLSIssuer, FactTLSSubject, FactTLSNotAfter, FactDNSTime,
 	FactTCPTime, FactTLSTime, FactHTTPTime, FactHTTPStatus, FactUsername, FactGroups, FactExpectedUsername, FactExpectedGroups, FactMissingGroups, FactAuthMode,
 	FactReplay, FactRuledOut, FactRule, FactVerb, FactGroup, FactResource, FactNamespace, FactWhy, FactRulesChecked, FactTargetGroup,
-	FactTargetGroupARN, FactLoadBalancerARN, FactZone, FactBinding, FactService, FactNode, FactURL,
+	FactTargetGroupARN, FactLoadBalancerARN, FactZone, FactBinding, FactService, FactNode, FactURL, FactTLSName,
 	FactTargets, FactMinHealthy, FactTargetType, FactHealthCheck, FactEndpoints, FactMissing, FactForeign, FactLoadBalancerState, FactZones, FactZonalShift, FactAnomaly,
 	FactFailOpen, FactLastRead, FactAction, FactEvent, FactPod, FactExpectedStatus, FactBody,
 }

@@ -26,9 +26,9 @@ var requestReasons = []ReasonInfo{
 		"TLS with the load balancer fails: the certificate is expired, for another name, or by an unknown authority; or the handshake is refused, not answered, or not TLS at all.",
 		"TCP connected and the handshake or the verification failed; the detail says which, by the local clock. Ruled out: DNS, TCP; where the load balancer itself ends TLS: the targets.",
 		lines(
-			"openssl s_client -connect {address} -servername {host} -showcerts",
+			"openssl s_client -connect {address} -servername {tls_name} -showcerts",
 			"aws elbv2 describe-listeners --region {region} --load-balancer-arn {load_balancer_arn} --query 'Listeners[].Certificates'",
-			"Attach a valid certificate for {host} to the listener (Terraform: certificate_arn of aws_lb_listener); for a private CA set ca_file of the request, for another name sni.",
+			"Attach a valid certificate for {tls_name} to the listener (Terraform: certificate_arn of aws_lb_listener); for a private CA set ca_file of the request, for another name sni.",
 		)},
 	{StepRequest, ReasonTimeout,
 		"The load balancer took the request and no whole answer came in time.",

@@ -49,7 +49,7 @@ func (g TargetGroup) facts(target string) Facts {
 	if g.Request != nil {
 		facts[FactURL] = g.Request.URL
 		if u, err := url.Parse(g.Request.URL); err == nil {
-			facts[FactHost] = u.Hostname()
+			facts[FactHost], facts[FactTLSName] = u.Hostname(), cmp.Or(g.Request.SNI, u.Hostname())
 		}
 	}
 	return facts

@@ -79,7 +79,7 @@ func (m didYouMean) String() string {
 	if near := nearest(m.word, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	const most = 12
+	const most = 16 // no mapping has more keys
 	switch {
 	case len(names) == 0:
 		return "none is declared"

@@ -19,7 +19,7 @@ func boundTwice(v *groupView) *chain.Error {
 			continue
 		}
 		return misregistered(chain.ReasonTargetGroupShared, chain.Facts{chain.FactBinding: mine.Name},
-			"the TargetGroupBinding %s (service %s) fills this group too, without spec.multiClusterTargetGroup, so each removes what the other registers: %s", other.BindingRef, other.Service, mine.BindingRef)
+			"the TargetGroupBinding %s (service %s) fills this group too, beside %s and without spec.multiClusterTargetGroup, so each removes what the other registers", other.BindingRef, other.Service, mine.BindingRef)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@
 package web
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -103,7 +102,7 @@ func allVisible(items []string) []string {
 func newStepView(s chain.StepResult) stepView {
 	view := stepView{Step: s.Step, Outcome: s.Outcome, Reason: visible(string(s.Reason))}
 	if s.Outcome != chain.OutcomeSkipped {
-		view.Took = fmt.Sprintf("%.1f ms", float64(s.Duration)/float64(time.Millisecond))
+		view.Took = took(s.Duration)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Facts)) {
 		if name != chain.FactRuledOut { // has a list of its own

@@ -71,6 +71,14 @@ func newMoment(t time.Time) moment {
 	return moment{t.Format("2006-01-02 15:04:05 UTC"), t.Format(time.RFC3339)}
 }
 
+// took is a duration in milliseconds; what is not nothing is never shown as 0.
+func took(d time.Duration) string {
+	if ms := float64(d) / float64(time.Millisecond); ms <= 0 || ms >= 0.1 {
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return "<0.1 ms"
+}
+
 // span is a duration in its two largest units; a negative one, of clocks that disagree, is none.
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
