@@ -108,7 +108,7 @@ func TestIntervalsKeepTheirRatio(t *testing.T) {
 		s, _ := govern(t, g, e)
 		g.Set(fleet)
 		s.Set(fleet)
-		time.Sleep(20 * time.Minute)
+		time.Sleep(time.Hour)
 		stop(t, s)
 		stretch := 50 * (1/12.0 + 1/48.0) / 1.9
 		for _, target := range fleet {
