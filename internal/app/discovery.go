@@ -69,20 +69,22 @@ func (d *discovery) targets(configured []chain.Target) []chain.Target {
 }
 
 // unite returns the found targets, less those that are configured too, or that an earlier entry finds, under names that nobody else has. A group that several clusters fill is a target in each of
-// them; one that is named without a cluster is one target. Entries keep their order, so that a name does not depend on who was read first.
+// them; one that is known without a cluster, or found without one later, is one target. Entries keep their order, so that a name does not depend on who was read first.
 func unite(configured []chain.Target, entries []chain.Discovery, found map[string][]chain.Target) (all []chain.Target) {
 	taken, known := map[string]bool{}, map[string]bool{}
 	note := func(t chain.Target) {
 		taken[t.Name] = true
 		if t.Group.ARN != "" {
-			known[t.Group.ARN+" "+t.Cluster.Name] = true
+			known[t.Group.ARN], known[t.Group.ARN+" "+t.Cluster.Name] = true, true
 		}
 	}
 	for _, t := range configured {
 		note(t)
 	}
 	for _, entry := range entries {
-		news := slices.DeleteFunc(slices.Clone(found[entry.Name]), func(t chain.Target) bool { return known[t.Group.ARN+" "+t.Cluster.Name] || known[t.Group.ARN+" "] })
+		news := slices.DeleteFunc(slices.Clone(found[entry.Name]), func(t chain.Target) bool {
+			return known[t.Group.ARN+" "+t.Cluster.Name] || known[t.Group.ARN+" "] || t.Cluster.Name == "" && known[t.Group.ARN]
+		})
 		probes.NameTargets(news, entry.Name, func(name string) bool { return taken[name] })
 		for _, t := range news {
 			note(t)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,42 @@ func TestUnite(t *testing.T) {
 	}
 	if want := "web.one=3 shop=2"; strings.Join(names, " ") != want {
 		t.Errorf("got %v, want %s", names, want)
+	}
+}
+
+// A group is a target in each cluster that fills it, and not once more when an entry finds it without a cluster.
+func TestUniteByCluster(t *testing.T) {
+	const shop = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/shop/1"
+	in := func(cluster string) chain.Target {
+		target := aGroup("shop", shop)
+		target.Cluster.Name = cluster
+		return target
+	}
+	for name, c := range map[string]struct {
+		configured []chain.Target
+		found      [][]chain.Target
+		want       string
+	}{
+		"configured with its binding":      {[]chain.Target{in("prod")}, [][]chain.Target{{in("prod")}, {in("")}}, ""},
+		"configured for another cluster":   {[]chain.Target{in("prod")}, [][]chain.Target{{in("staging")}}, "shop.1=staging"},
+		"configured without a cluster":     {[]chain.Target{in("")}, [][]chain.Target{{in("prod")}, {in("")}}, ""},
+		"found in two clusters":            {nil, [][]chain.Target{{in("prod")}, {in("staging")}}, "shop=prod shop.2=staging"},
+		"found in a cluster, then without": {nil, [][]chain.Target{{in("prod")}, {in("")}}, "shop=prod"},
+		"found without, then in a cluster": {nil, [][]chain.Target{{in("")}, {in("prod")}}, "shop="},
+	} {
+		var entries []chain.Discovery
+		found := map[string][]chain.Target{}
+		for i, targets := range c.found {
+			entries = append(entries, chain.Discovery{Name: strconv.Itoa(i + 1)})
+			found[strconv.Itoa(i+1)] = targets
+		}
+		var got []string
+		for _, target := range unite(c.configured, entries, found) {
+			got = append(got, target.Name+"="+target.Cluster.Name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %v, want %s", name, got, c.want)
+		}
 	}
 }
 
