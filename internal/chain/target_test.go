@@ -43,3 +43,13 @@ func TestClusterKey(t *testing.T) {
 		t.Errorf("keys are %v, %v and %v", prod.Key(), same.Key(), other.Key())
 	}
 }
+
+// The name of the certificate is that of the handshake, not of the URL.
+func TestTLSNameOfTheFix(t *testing.T) {
+	for sni, want := range map[string]string{"": "lb.example.test", "shop.example.test": "shop.example.test"} {
+		facts := TargetGroup{Request: &Request{URL: "https://lb.example.test:8443/", SNI: sni}}.facts("shop")
+		if facts[FactTLSName] != want || facts[FactHost] != "lb.example.test" {
+			t.Errorf("sni %q: %v", sni, facts)
+		}
+	}
+}
