@@ -33,7 +33,7 @@ var registrationReasons = []ReasonInfo{
 		)},
 	{StepRegistration, ReasonNoTargets,
 		"The target group is empty, or all of its targets are leaving or fail and are not in the cluster any more, and nothing that could be read says why: most often the controller does not run or does not reconcile.",
-		"DescribeTargetHealth lists no target that stays, or none but failing ones that the cluster does not have, and there is something to register, or no cluster is named for the group. Ruled out: a missing group, a failed read of the group, an event that was read and tells why.",
+		"DescribeTargetHealth lists no target that stays, or only failing ones that the cluster does not have; there is something to register, or no cluster is named. Ruled out: a missing group, a failed read of it, an event that tells why.",
 		lines(
 			"kubectl describe targetgroupbinding -n {namespace} {binding}",
 			"kubectl logs -n kube-system deployment/aws-load-balancer-controller --since=1h",

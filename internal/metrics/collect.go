@@ -166,10 +166,12 @@ func (e emitter) self(s state, release string) {
 		e.emit(selfAWSBudgetStretch, factor, p.account, p.region, p.service)
 	}
 	for name, d := range s.discoveries {
+		at := 0.0
 		if !d.at.IsZero() {
 			e.emit(selfDiscoveredTargets, float64(d.targets), name)
-			e.moment(selfDiscoverySuccess, d.at, name)
+			at = seconds(d.at)
 		}
+		e.emit(selfDiscoverySuccess, at, name)
 	}
 }
 

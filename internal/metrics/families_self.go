@@ -34,5 +34,5 @@ var selfFamilies = map[family]Family{
 	selfDiscoveredTargets: {"eks_slo_exporter_discovered_targets", Gauge,
 		"Targets that the latest successful discovery found; no series before the first.", []string{"discovery"}, nil, Evolving},
 	selfDiscoverySuccess: {"eks_slo_exporter_discovery_last_success_timestamp_seconds", Gauge,
-		"When a discovery last succeeded; no series before the first time.", []string{"discovery"}, nil, Evolving},
+		"When a discovery last succeeded; 0 before the first time. What it found stays while it fails.", []string{"discovery"}, nil, Evolving},
 }

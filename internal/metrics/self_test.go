@@ -222,7 +222,7 @@ func TestStretch(t *testing.T) {
 	}
 }
 
-// A discovery has series from its first success until it is taken out of the configuration; when it fails, the last success stays.
+// A discovery has a time of success, 0 before the first, and a number of targets from then on, until it is taken out of the configuration; when it fails, the last success stays.
 func TestDiscoveries(t *testing.T) {
 	m, registry := newMetrics(t)
 	const found, at = "eks_slo_exporter_discovered_targets", "eks_slo_exporter_discovery_last_success_timestamp_seconds"
@@ -234,9 +234,9 @@ func TestDiscoveries(t *testing.T) {
 	}
 	m.Discovered("stranger", 3, epoch)
 	m.SetDiscoveries([]string{"tags", "prod\xff"})
-	step()
+	step(at+"{discovery=\"prod\ufffd\"} 0", at+`{discovery="tags"} 0`)
 	m.Discovered("prod\xff", 0, epoch)
-	step(found+"{discovery=\"prod\ufffd\"} 0", at+"{discovery=\"prod\ufffd\"} 1.75e+09")
+	step(found+"{discovery=\"prod\ufffd\"} 0", at+"{discovery=\"prod\ufffd\"} 1.75e+09", at+`{discovery="tags"} 0`)
 	m.SetDiscoveries([]string{"prod\xff"})
 	m.Discovered("prod\xff", 12, epoch.Add(time.Minute))
 	m.Discovered("tags", 3, epoch) // late
