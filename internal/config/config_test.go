@@ -140,7 +140,7 @@ func TestAMistakeIsReportedOnceAndAllMistakesAre(t *testing.T) {
 		},
 		"sections are read though others are wrong": {
 			"gates: []\nidentities: [{name: i, source: nothing}]\naws_api_budget: {eks_reads_per_second: -1}\n",
-			[]string{"gates is not supported by this version", `unknown source "nothing"`, "eks_reads_per_second must be a number above 0 and at most 1000"},
+			[]string{"gates is not supported by this version", `unknown source "nothing"`, "eks_reads_per_second must be a number from 0.01 to 1000"},
 		},
 		"what aliases repeat is reported at its anchor alone": {
 			"access:\n  - &a {cluster: x, identity: y}\n  - *a\n  - *a\n",

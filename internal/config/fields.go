@@ -132,13 +132,13 @@ func (f fields) duration(key string, otherwise time.Duration) (value time.Durati
 
 // rate reads a number of requests per second.
 func (f fields) rate(key string, otherwise float64) float64 {
-	const most = 1000
+	const least, most = 0.01, 1000 // less than a read in a hundred seconds reads nothing in time
 	n := f.values[key]
 	if n == nil || !f.d.want(n, key, yaml.ScalarNode) {
 		return otherwise
 	}
 	value, err := strconv.ParseFloat(n.Value, 64)
-	if tag := n.ShortTag(); (tag != "!!int" && tag != "!!float") || err != nil || math.IsNaN(value) || value <= 0 || value > most {
+	if tag := n.ShortTag(); (tag != "!!int" && tag != "!!float") || err != nil || math.IsNaN(value) || value < least || value > most {
 		f.d.report(f.d.at(n), badRate, key)
 		return otherwise
 	}

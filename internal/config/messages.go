@@ -126,7 +126,7 @@ var messages = [messageCount]message{
 	durationTooShort:     {"%s %s is shorter than %s", "%s"},
 	durationTooLong:      {"%s %s is longer than %s", "%s"},
 	timeoutAboveInterval: {"timeout %s is longer than interval %s", "a probe must end before its next slot: set both, timeout at most interval (defaults: %s and %s)"},
-	badRate:              {"%s must be a number above 0 and at most 1000", "requests per second, such as 1 or 0.5"},
+	badRate:              {"%s must be a number from 0.01 to 1000", "requests per second, such as 1 or 0.5"},
 	badName:              {"%q is no name", "use letters, digits and . _ - only, at most 128 of them"},
 	duplicateName:        {"duplicate %s name %q", "first used at line %d, column %d"},
 	unknownReference:     {"there is no %s named %q", "%s"},

@@ -215,3 +215,26 @@ func BenchmarkNext(b *testing.B) {
 		g.Next(fleet[i%1000], earliest)
 	}
 }
+
+// A budget that reads nothing in anybody's lifetime is not none: times that no Duration holds do not wrap around to now.
+func TestTinyBudgets(t *testing.T) {
+	for _, reads := range []float64{0.01, 1e-9, 1e-12, 1e-300} {
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		options := DefaultGovernorOptions()
+		options.ReadsPerSecond, options.Now = reads, func() time.Time { return now }
+		g, err := NewGovernor(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet := groups(3)
+		g.Set(fleet)
+		for i, target := range fleet {
+			if wait := g.Next(target, now).Sub(now); i > 0 && wait < 100*time.Second || i == 0 && wait != 0 {
+				t.Errorf("at %g reads a second target %d waits %s", reads, i, wait)
+			}
+		}
+		if pass := g.Stretch()[0].Pass; pass < 300*time.Second {
+			t.Errorf("at %g reads a second a pass takes %s", reads, pass)
+		}
+	}
+}

@@ -213,4 +213,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is a duration; one that no Duration holds is a century.
+func seconds(s float64) time.Duration {
+	const century = 100 * 365 * 24 * 3600
+	return time.Duration(min(s, century) * float64(time.Second))
+}
