@@ -117,21 +117,19 @@ func (d *discovery) run(ctx context.Context) {
 	}
 }
 
-// look asks every entry once.
+// look asks every entry once. What one finds is taken in before the next is asked, which may take its time.
 func (d *discovery) look(ctx context.Context) {
 	d.mu.Lock()
 	entries := d.entries
 	d.mu.Unlock()
-	news := false
 	for _, entry := range entries {
 		found, err := discoverInTime(ctx, entry, d.ask)
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return
 		}
-		news = d.keep(entry, found, err) || news
-	}
-	if news {
-		d.changed()
+		if d.keep(entry, found, err) {
+			d.changed()
+		}
 	}
 }
 

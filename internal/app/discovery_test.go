@@ -161,3 +161,25 @@ func TestDiscoveryKeepsWhatItFound(t *testing.T) {
 		t.Errorf("a changed entry still has %v", got)
 	}
 }
+
+// An entry that is not answered keeps nobody waiting for what the one before it found.
+func TestDiscoveryTakesInEachEntryAtOnce(t *testing.T) {
+	m, err := metrics.New(metrics.Options{Registry: prometheus.NewRegistry(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	d := &discovery{metrics: m, logger: slog.New(slog.DiscardHandler), found: map[string][]chain.Target{}, trouble: map[string]string{}}
+	d.changed = func() { seen = len(d.targets(nil)) }
+	d.discover = func(_ context.Context, entry chain.Discovery) ([]chain.Target, error) {
+		if entry.Name == "slow" && seen != 1 {
+			t.Errorf("%d targets were taken in before the slow entry was asked", seen)
+		}
+		return []chain.Target{aGroup(entry.Name, "arn of "+entry.Name)}, nil
+	}
+	d.set([]chain.Discovery{{Name: "fast"}, {Name: "slow"}})
+	d.look(t.Context())
+	if seen != 2 {
+		t.Errorf("%d targets", seen)
+	}
+}
