@@ -193,3 +193,23 @@ func TestStatusKeepsTheReading(t *testing.T) {
 		t.Error("an access target has a reading")
 	}
 }
+
+// Of the failures of a group of a thousand targets only the latest keeps them: three hundred such groups would hold most of a gigabyte.
+func TestKeptFailuresHoldNoTargets(t *testing.T) {
+	s := NewStore()
+	s.Retain([]chain.Target{shop})
+	for i := range 3 {
+		failed := run(shop, i, denied)
+		failed.Reading = &chain.GroupReading{Targets: []chain.TargetReading{member("10.0.0.1 unhealthy Target.Timeout")}}
+		s.Record(failed)
+	}
+	status, _ := s.Target(shop.Name)
+	if status.Latest.Reading == nil || status.Reading == nil || len(status.Failures) != 3 {
+		t.Errorf("the latest reading is gone, or a failure: %+v", status)
+	}
+	for _, failure := range status.Failures {
+		if failure.Reading != nil {
+			t.Errorf("failure %s holds its targets", failure.ID)
+		}
+	}
+}

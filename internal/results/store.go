@@ -18,7 +18,7 @@ import (
 // The bounds of what is kept per target. With one failure per distinct step and reason beside the last ones, the closed list of reasons is the bound of the rest.
 const (
 	StripLength    = 50 // runs in the strip
-	FailuresLength = 10 // full runs that failed
+	FailuresLength = 10 // runs that failed, in full but for the targets of their readings
 )
 
 // Point is one run in a target's strip.
@@ -38,7 +38,7 @@ type Status struct {
 	// ConsecutiveFailures counts the failures since the last success. An unknown run is neither: it leaves the count as it is.
 	ConsecutiveFailures int
 	Strip               []Point     // the last StripLength runs, oldest first
-	Failures            []chain.Run // newest first: the last FailuresLength that failed, then the newest of each (step, reason) that is not among them
+	Failures            []chain.Run // newest first: the last FailuresLength that failed, then the newest of each (step, reason) that is not among them; without readings
 	// Reading is what is known of an alb target's group, also while later runs could not read it (chain.Run.KnownReading); its time tells its age. nil: nothing.
 	Reading *chain.GroupReading
 }
@@ -109,7 +109,7 @@ func (s *Store) Target(name string) (Status, bool) {
 	return Status{}, false
 }
 
-// Run returns a run that is still kept in full: the latest one, or a kept failure.
+// Run returns a run that is still kept: the latest one, or a kept failure.
 func (s *Store) Run(target, id string) (chain.Run, bool) {
 	status, ok := s.Target(target)
 	if !ok {
@@ -141,7 +141,9 @@ func (s *Status) with(run chain.Run) *Status {
 		after.ConsecutiveFailures = 0
 	case chain.OutcomeFailure:
 		after.ConsecutiveFailures++
-		after.Failures = keep(slices.Concat([]chain.Run{run}, s.Failures))
+		failure := run
+		failure.Reading = nil // a thousand targets, times all that is kept: their counts are among the facts
+		after.Failures = keep(slices.Concat([]chain.Run{failure}, s.Failures))
 	case chain.OutcomeUnknown, chain.OutcomeSkipped:
 	}
 	return &after
