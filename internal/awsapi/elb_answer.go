@@ -22,7 +22,7 @@ func groupInfo(group types.TargetGroup) chain.GroupInfo {
 		Check: chain.HealthCheck{
 			Enabled: aws.ToBool(group.HealthCheckEnabled), Protocol: string(group.HealthCheckProtocol), Port: aws.ToString(group.HealthCheckPort), Path: aws.ToString(group.HealthCheckPath),
 			Interval: seconds(group.HealthCheckIntervalSeconds), Timeout: seconds(group.HealthCheckTimeoutSeconds),
-			HealthyThreshold: int(aws.ToInt32(group.HealthyThresholdCount)), UnhealthyThreshold: int(aws.ToInt32(group.UnhealthyThresholdCount)),
+			HealthyThreshold: inARow(group.HealthyThresholdCount), UnhealthyThreshold: inARow(group.UnhealthyThresholdCount),
 		},
 	}
 	if matcher := group.Matcher; matcher != nil {
@@ -31,7 +31,17 @@ func groupInfo(group types.TargetGroup) chain.GroupInfo {
 	return info
 }
 
-func seconds(n *int32) time.Duration { return time.Duration(aws.ToInt32(n)) * time.Second }
+// Bounds of a health check: times and thresholds far above ELB's (300 seconds, 10) are no news of the group, and their product would be no time.
+const (
+	longestCheck = 3600
+	mostInARow   = 100
+)
+
+func seconds(n *int32) time.Duration {
+	return time.Duration(min(max(aws.ToInt32(n), 0), longestCheck)) * time.Second
+}
+
+func inARow(n *int32) int { return int(min(max(aws.ToInt32(n), 0), mostInARow)) }
 
 func loadBalancer(balancer types.LoadBalancer) chain.LoadBalancer {
 	b := chain.LoadBalancer{

@@ -334,3 +334,13 @@ func TestInventoryForeignAnswers(t *testing.T) {
 		})
 	}
 }
+
+// A check that no group can have makes no time that has passed before it began.
+func TestGroupWithAnOddCheck(t *testing.T) {
+	client, m := newMemory(t)
+	m.result(opDescribeTargetGroups, members("TargetGroups", groupXML(shopARN)+"<HealthCheckIntervalSeconds>2147483647</HealthCheckIntervalSeconds>"+
+		"<HealthCheckTimeoutSeconds>-5</HealthCheckTimeoutSeconds><HealthyThresholdCount>2147483647</HealthyThresholdCount><UnhealthyThresholdCount>-1</UnhealthyThresholdCount>"))
+	got, err := client.Group(t.Context(), group(shopARN, ""))
+	must(t, err)
+	wantSame(t, got.Check, chain.HealthCheck{Interval: time.Hour, HealthyThreshold: 100})
+}
