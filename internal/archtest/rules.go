@@ -49,8 +49,12 @@ var Rules = []Rule{
 		From: []string{"internal/sandbox"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain", "internal/sandbox"},
 	},
 	{
-		Name: "permissions and request need the domain alone of ours",
-		From: []string{"internal/permissions", "internal/request"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain", "internal/permissions", "internal/request"},
+		Name: "permissions and wire need the domain alone of ours",
+		From: []string{"internal/permissions", "internal/wire"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain"},
+	},
+	{
+		Name: "kube and request need the domain and the wire of ours",
+		From: []string{"internal/kube", "internal/request"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain", "internal/wire"},
 	},
 	{
 		Name: "app wires everything, so only commands import it",

@@ -11,13 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // Conn is one connection to an apiserver, made by Dialer.Dial. Safe for concurrent use: requests share the connection (HTTP/2), or queue for it (HTTP/1.1). Like any client it connects again
@@ -26,9 +26,9 @@ type Conn struct {
 	dialer *Dialer
 	peer   string // the cluster's name
 	target *url.URL
-	proxy  *url.URL // nil: none
-	roots  authority
-	limit  int // bytes of an answer
+	proxy  *url.URL       // nil: none
+	roots  *x509.CertPool // the cluster's certificate authority
+	limit  int            // bytes of an answer
 
 	connections *connections
 	transport   *http.Transport
@@ -58,24 +58,24 @@ func (c *Conn) Close() {
 
 // ServedBy reports whether the server's certificate also chains to another CA (PEM), whatever name it is for: whether that CA's cluster is the one that answered.
 func (c *Conn) ServedBy(ca []byte) bool {
-	other, err := parseCA(ca)
-	return err == nil && other.verify(c.server, c.dialer.options.Now()) == nil
+	other, err := wire.ParseCA(ca)
+	return err == nil && wire.Verify(c.server, other, c.dialer.options.Now()) == nil
 }
 
 // exchange traces one request. An error means that no whole answer came: a *chain.Error, or the context's own.
-func (c *Conn) exchange(ctx context.Context, send func(context.Context) error) (*trace, answer, error) {
+func (c *Conn) exchange(ctx context.Context, send func(context.Context) error) (wire.Seen, answer, error) {
 	var got answer
-	trace := &trace{proxied: c.proxy != nil}
+	trace := &wire.Trace{Proxied: c.proxy != nil, Secure: true}
 	quiet := logr.NewContext(ctx, logr.Discard()) // client-go would log what we return
-	err := send(httptrace.WithClientTrace(withAnswer(quiet, &got), trace.hooks()))
-	trace.finish()
+	err := send(trace.Follow(withAnswer(quiet, &got)))
+	seen := trace.Finish()
 	if got.status != 0 { // client-go calls a refusal an error, too
-		return trace, got, nil
+		return seen, got, nil
 	}
 	if err == nil {
 		err = errors.New("the exchange brought no answer")
 	}
-	return trace, got, c.connectionError(ctx, trace, err)
+	return seen, got, c.connectionError(ctx, seen, err)
 }
 
 // call sends one request with the token. No retry: a refused or lost request is the result.

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // Options configure a Dialer.
@@ -78,10 +79,10 @@ func (d *Dialer) Dial(ctx context.Context, endpoint Endpoint) (*Conn, chain.Fact
 	if failure != nil {
 		return nil, failure.Facts, failure
 	}
-	trace, answer, err := conn.exchange(ctx, conn.getReadyz)
-	conn.server = trace.certificates
+	seen, answer, err := conn.exchange(ctx, conn.getReadyz)
+	conn.server = seen.Certificates
 	conn.share(answer)
-	facts := conn.facts(trace, answer)
+	facts := conn.facts(seen, answer)
 	if err == nil {
 		err = conn.notReady(answer)
 	}
@@ -103,9 +104,9 @@ func (d *Dialer) prepare(endpoint Endpoint) (*Conn, *chain.Error) {
 		return nil, notConfigured(err.Error(), nil)
 	}
 	facts := chain.Facts{chain.FactHost: target.Hostname()}
-	roots, err := parseCA(endpoint.CA)
+	roots, err := wire.ParseCA(endpoint.CA)
 	if err != nil {
-		return nil, notConfigured(err.Error(), facts)
+		return nil, notConfigured("reading the cluster's certificate authority: "+err.Error(), facts)
 	}
 	proxy, err := d.options.Proxy(target)
 	if err != nil { // its text may hold the proxy's password
@@ -146,8 +147,8 @@ func (c *Conn) getReadyz(ctx context.Context) error {
 }
 
 // facts are the evidence of a dial.
-func (c *Conn) facts(trace *trace, got answer) chain.Facts {
-	facts := trace.facts()
+func (c *Conn) facts(seen wire.Seen, got answer) chain.Facts {
+	facts := seen.Facts()
 	facts[chain.FactHost] = c.target.Hostname()
 	facts[chain.FactProxy] = c.proxyName()
 	if got.status != 0 {
@@ -159,13 +160,4 @@ func (c *Conn) facts(trace *trace, got answer) chain.Facts {
 	return facts.Merge()
 }
 
-// proxyName is the proxy's scheme and host; "" when there is no proxy. Everything else of the URL may hold its password: a "/" in one makes the rest of it a path.
-func (c *Conn) proxyName() string {
-	switch {
-	case c.proxy == nil:
-		return ""
-	case c.proxy.Hostname() == "http" || c.proxy.Hostname() == "https": // what is left of a URL that was cut at such a "/"
-		return "of a malformed HTTPS_PROXY (is its password percent-encoded?)"
-	}
-	return chain.Redact(c.proxy.Scheme + "://" + c.proxy.Host)
-}
+func (c *Conn) proxyName() string { return wire.ProxyName(c.proxy) }

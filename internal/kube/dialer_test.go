@@ -159,8 +159,8 @@ func TestEndpointNotConfigured(t *testing.T) {
 		"query":       {Endpoint{URL: "https://a.test?x=1", CA: ca}, `the endpoint "https://a.test?x=1" is not a plain https URL`},
 		"malformed":   {Endpoint{URL: "https://a.test:port:1", CA: ca}, "the endpoint is not a plain https URL (it cannot be parsed, or holds a user name)"},
 		"with a user": {Endpoint{URL: "https://u:hunter2@a.test", CA: ca}, "the endpoint is not a plain https URL (it cannot be parsed, or holds a user name)"},
-		"no CA":       {Endpoint{URL: "https://a.test"}, "the cluster's certificate authority holds no PEM certificate"},
-		"CA of rags":  {Endpoint{URL: "https://a.test", CA: []byte("LS0tLS1CRUdJTg==")}, "the cluster's certificate authority holds no PEM certificate"},
+		"no CA":       {Endpoint{URL: "https://a.test"}, "reading the cluster's certificate authority: it holds no PEM certificate"},
+		"CA of rags":  {Endpoint{URL: "https://a.test", CA: []byte("LS0tLS1CRUdJTg==")}, "reading the cluster's certificate authority: it holds no PEM certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, _, err := newTestDialer(t, directOptions()).Dial(within(t, ample), c.endpoint)

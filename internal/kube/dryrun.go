@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // probeName is the object that a rule without a name writes. It does not exist, so a delete or an update of it ends in a 404 after authorization.
@@ -167,7 +168,7 @@ func (c *Conn) writeRequest(w write) (*rest.Request, error) {
 	if w.verb == "deletecollection" { // matches nothing, were dryRun ever ignored
 		request = request.Param("labelSelector", probeName+"=none")
 	} else {
-		request = request.Param("fieldManager", userAgent)
+		request = request.Param("fieldManager", wire.UserAgent)
 	}
 	return request, nil
 }

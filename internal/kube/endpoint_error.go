@@ -12,11 +12,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"syscall"
-	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // verdict is what an error of one phase means.
@@ -37,8 +36,8 @@ func notConfigured(detail string, facts chain.Facts) *chain.Error {
 //	trouble of this machine     → unknown, in every phase
 //	deadline                    → the reason of the open phase for silence
 //	any other error             → the reason of the open phase for that type of error
-func (c *Conn) connectionError(ctx context.Context, trace *trace, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) || (ctx.Err() != nil && trace.phase == phaseNone) {
+func (c *Conn) connectionError(ctx context.Context, seen wire.Seen, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) || (ctx.Err() != nil && seen.Open == wire.PhaseNone) {
 		return ctx.Err()
 	}
 	late := ctx.Err() != nil
@@ -46,36 +45,31 @@ func (c *Conn) connectionError(ctx context.Context, trace *trace, err error) err
 		err = errors.Join(ctx.Err(), err) // the transport returns the deadline's cause instead
 	}
 	switch {
-	case trace.phase == phaseNone:
-		return chain.Unsure(chain.ReasonReadFailed, "making the request: "+plainText(err), nil, err)
+	case seen.Open == wire.PhaseNone:
+		return chain.Unsure(chain.ReasonReadFailed, "making the request: "+wire.PlainText(err), nil, err)
 	case chain.LocalTrouble(err):
-		return chain.Unsure(chain.ReasonReadFailed, fmt.Sprintf("this machine could not connect to %s: %s", c.target.Host, plainText(err)), nil, err)
+		return chain.Unsure(chain.ReasonReadFailed, fmt.Sprintf("this machine could not connect to %s: %s", c.target.Host, wire.PlainText(err)), nil, err)
 	}
-	v := c.phaseError(trace.phase, err, late || timedOut(err))
+	v := c.phaseError(seen, err, late || wire.TimedOut(err))
 	return chain.Fail(chain.StepEndpoint, v.reason, v.detail, v.facts, err)
 }
 
-func timedOut(err error) bool {
-	var network net.Error
-	return errors.As(err, &network) && network.Timeout()
-}
-
 // phaseError blames the phase that was open, which is one that began; late: it ended in silence.
-func (c *Conn) phaseError(open phase, err error, late bool) verdict {
-	switch open {
-	case phaseNone, phaseDNS, phaseTCP:
+func (c *Conn) phaseError(seen wire.Seen, err error, late bool) verdict {
+	switch seen.Open {
+	case wire.PhaseNone, wire.PhaseDNS, wire.PhaseTCP:
 		switch {
 		case c.proxy != nil:
-			return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s itself could not be reached, so nothing is known of the apiserver: %s", c.proxyName(), plainText(err))}
-		case open == phaseDNS:
+			return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s itself could not be reached, so nothing is known of the apiserver: %s", c.proxyName(), wire.PlainText(err))}
+		case seen.Open == wire.PhaseDNS:
 			return c.dnsError(err, late)
 		}
 		return c.tcpError(err, late)
-	case phaseProxy:
+	case wire.PhaseProxy:
 		return c.proxyError(err, late)
-	case phaseTLS:
-		return c.tlsError(err, late)
-	case phaseHTTP:
+	case wire.PhaseTLS:
+		return c.tlsError(seen.Certificates, err, late)
+	case wire.PhaseHTTP:
 	}
 	return c.httpError(err, late)
 }
@@ -89,7 +83,7 @@ func (c *Conn) dnsError(err error, late bool) verdict {
 	case late:
 		return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("no answer from the resolver for %s in time", host)}
 	}
-	return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("looking up %s: %s", host, plainText(err))}
+	return verdict{reason: chain.ReasonDNSFailure, detail: fmt.Sprintf("looking up %s: %s", host, wire.PlainText(err))}
 }
 
 func (c *Conn) tcpError(err error, late bool) verdict {
@@ -99,39 +93,36 @@ func (c *Conn) tcpError(err error, late bool) verdict {
 		return verdict{reason: chain.ReasonTCPTimeout, detail: fmt.Sprintf("connecting to %s: no answer in time; packets are dropped on the way (security group, allow-list of the public endpoint, route)", where)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("%s refused the connection: nothing listens there", where)}
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s; this came from the network (no route, or a firewall that says so), not from the apiserver", where, plainText(err))}
+	case wire.Unreachable(err):
+		return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s; this came from the network (no route, or a firewall that says so), not from the apiserver", where, wire.PlainText(err))}
 	}
-	return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s", where, plainText(err))}
+	return verdict{reason: chain.ReasonTCPRefused, detail: fmt.Sprintf("connecting to %s: %s", where, wire.PlainText(err))}
 }
 
 func (c *Conn) proxyError(err error, late bool) verdict {
-	var refusal *tunnelRefusal
+	var refusal *wire.ProxyRefusal
 	switch {
 	case errors.As(err, &refusal):
-		return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s answered CONNECT %s with %s; the apiserver was not reached", c.proxyName(), c.target.Host, chain.Redact(refusal.status))}
+		return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s answered CONNECT %s with %s; the apiserver was not reached", c.proxyName(), c.target.Host, chain.Redact(refusal.Status))}
 	case late:
 		return verdict{reason: chain.ReasonTCPTimeout, detail: fmt.Sprintf("the proxy %s took the request for a tunnel to %s and did not answer in time", c.proxyName(), c.target.Host)}
 	}
-	return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s opened no tunnel to %s: %s", c.proxyName(), c.target.Host, plainText(err))}
+	return verdict{reason: chain.ReasonProxyDenied, detail: fmt.Sprintf("the proxy %s opened no tunnel to %s: %s", c.proxyName(), c.target.Host, wire.PlainText(err))}
 }
 
-func (c *Conn) tlsError(err error, late bool) verdict {
+func (c *Conn) tlsError(shown []*x509.Certificate, err error, late bool) verdict {
 	var (
-		shown     []*x509.Certificate
-		broken    *tls.CertificateVerificationError
 		authority x509.UnknownAuthorityError
 		invalid   x509.CertificateInvalidError
 		name      x509.HostnameError
 		facts     chain.Facts
 	)
-	if errors.As(err, &broken) && len(broken.UnverifiedCertificates) > 0 {
-		shown = broken.UnverifiedCertificates
-		facts = certificateFacts(shown[0])
+	if len(shown) > 0 {
+		facts = wire.CertificateFacts(shown[0])
 	}
 	now, either := c.dialer.options.Now(), ""
 	if errors.As(err, &name) { // x509 looks at the name before the chain; a chain that is not the cluster's is the graver
-		if foreign := c.roots.verify(shown, now); foreign != nil {
+		if foreign := wire.Verify(shown, c.roots, now); foreign != nil {
 			err, either = foreign, "; it is not for this name either"
 		}
 	}
@@ -139,29 +130,15 @@ func (c *Conn) tlsError(err error, late bool) verdict {
 	case errors.As(err, &authority):
 		return verdict{chain.ReasonTLSCAMismatch, fmt.Sprintf("the certificate of %s was issued by %q and does not chain to the cluster's certificate authority%s", c.target.Host, facts[chain.FactTLSIssuer], either), facts}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		what := "the certificate of " + c.target.Host
-		if invalid.Cert.IsCA {
-			what = fmt.Sprintf("the certificate authority %q, which signed the certificate of %s,", chain.Redact(invalid.Cert.Subject.String()), c.target.Host)
-		}
-		return verdict{chain.ReasonTLSExpired, outOfTime(what, invalid.Cert, now), facts}
+		return verdict{chain.ReasonTLSExpired, wire.OutOfTime(c.target.Host, invalid.Cert, now), facts}
 	case errors.As(err, &name):
-		return verdict{chain.ReasonTLSNameMismatch, fmt.Sprintf("the certificate that %s showed is not for this name (%s); it is signed by the cluster's certificate authority", c.target.Host, plainText(name)), facts}
+		return verdict{chain.ReasonTLSNameMismatch, fmt.Sprintf("the certificate that %s showed is not for this name (%s); it is signed by the cluster's certificate authority", c.target.Host, wire.PlainText(name)), facts}
 	case late:
 		return verdict{chain.ReasonTLSFailure, fmt.Sprintf("%s took the connection and did not finish the TLS handshake in time", c.target.Host), facts}
 	case errors.As(err, new(tls.RecordHeaderError)) || errors.Is(err, http.ErrSchemeMismatch):
 		return verdict{chain.ReasonTLSFailure, c.target.Host + " does not speak TLS", facts}
 	}
-	return verdict{chain.ReasonTLSFailure, fmt.Sprintf("the TLS handshake with %s broke: %s", c.target.Host, plainText(err)), facts}
-}
-
-// outOfTime tells by which clock: a broken handshake brings no Date header, so the local clock is unchecked here.
-func outOfTime(what string, certificate *x509.Certificate, now time.Time) string {
-	state, at := "ended at", certificate.NotAfter
-	if now.Before(certificate.NotBefore) {
-		state, at = "is not valid before", certificate.NotBefore
-	}
-	return fmt.Sprintf("%s %s %s, by the local clock (%s), which this server could not confirm: if the clock is off, the certificate may be good",
-		what, state, at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	return verdict{chain.ReasonTLSFailure, fmt.Sprintf("the TLS handshake with %s broke: %s", c.target.Host, wire.PlainText(err)), facts}
 }
 
 func (c *Conn) httpError(err error, late bool) verdict {
@@ -169,15 +146,7 @@ func (c *Conn) httpError(err error, late bool) verdict {
 	case late:
 		return verdict{reason: chain.ReasonHTTPTimeout, detail: c.target.Host + " gave no whole answer in time; TLS was up"}
 	case errors.Is(err, errTooLarge):
-		return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s: %s, which no apiserver sends here", c.target.Host, plainText(err))}
+		return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s: %s, which no apiserver sends here", c.target.Host, wire.PlainText(err))}
 	}
-	return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s took the request and gave no whole answer: %s", c.target.Host, plainText(err))}
-}
-
-// plainText is an error's text without net/http's "Get URL" in front.
-func plainText(err error) string {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
-	}
-	return chain.Redact(err.Error())
+	return verdict{reason: chain.ReasonAPIServerError, detail: fmt.Sprintf("%s took the request and gave no whole answer: %s", c.target.Host, wire.PlainText(err))}
 }

@@ -13,8 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,23 +135,6 @@ func TestC49TCPTimeout(t *testing.T) {
 	has(t, e, "no answer in time")
 	if e.Facts[chain.FactAddress] != address || e.Facts[chain.FactTCPTime] == "" || e.Facts[chain.FactTLSTime] != "" || !errors.Is(e, context.DeadlineExceeded) {
 		t.Errorf("facts %v, cause %v", e.Facts, e.Err)
-	}
-}
-
-func TestTCPErrorsOfTheNetwork(t *testing.T) {
-	conn := &Conn{target: &url.URL{Scheme: "https", Host: "a.test:443"}, dialer: newTestDialer(t, directOptions())}
-	for errno, want := range map[syscall.Errno]struct {
-		reason chain.Reason
-		detail string
-	}{
-		syscall.EHOSTUNREACH: {chain.ReasonTCPRefused, "not from the apiserver"},
-		syscall.ENETUNREACH:  {chain.ReasonTCPRefused, "not from the apiserver"},
-		syscall.ECONNRESET:   {chain.ReasonTCPRefused, "connection reset"},
-		syscall.ETIMEDOUT:    {chain.ReasonTCPTimeout, "no answer in time"},
-	} {
-		cause := &url.Error{Op: "Get", URL: "https://a.test:443/readyz", Err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)}}
-		e := wantFailure(t, conn.connectionError(context.Background(), &trace{phase: phaseTCP}, cause), chain.StepEndpoint, want.reason)
-		has(t, e, want.detail, "a.test:443")
 	}
 }
 

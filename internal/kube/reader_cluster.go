@@ -104,9 +104,9 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// underClientGo stands between client-go and the wire. It presents the attempt's token, keeps from client-go what checkAnswer refuses, and leaves it nothing to try again for: neither
+// underClientGo stands between client-go and the transport. It presents the attempt's token, keeps from client-go what checkAnswer refuses, and leaves it nothing to try again for: neither
 // a Retry-After nor an error that it knows.
-type underClientGo struct{ wire http.RoundTripper }
+type underClientGo struct{ next http.RoundTripper }
 
 var errNoAnswer = errors.New("no answer")
 
@@ -119,7 +119,7 @@ func (u *underClientGo) RoundTrip(request *http.Request) (*http.Response, error)
 	}
 	request = request.Clone(request.Context())
 	request.Header.Set("Authorization", "Bearer "+a.token.Reveal())
-	response, err := u.wire.RoundTrip(request)
+	response, err := u.next.RoundTrip(request)
 	if err == nil && got.ok() {
 		err = checkAnswer(got.body, a.kind)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // question is what a read asks for.
@@ -74,7 +75,7 @@ func (c *cluster) ask(ctx context.Context, token chain.Token, q question, send f
 		return failed
 	})
 	if err == nil && got.ok() && failed != nil {
-		err = c.conn.notKubernetes(got, plainText(failed), failed)
+		err = c.conn.notKubernetes(got, wire.PlainText(failed), failed)
 	}
 	return got, err
 }

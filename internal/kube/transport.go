@@ -13,30 +13,24 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 const (
 	maxBody    = 1 << 20 // bytes of an answer to a Dialer's Conn
 	maxHeaders = 64 << 10
 	maxIdle    = time.Minute // after which a connection ends by itself, were it never closed
-	userAgent  = "eks-slo-exporter"
 )
 
 // errTooLarge is returned, with the limit, for an answer whose body exceeds the Conn's.
 var errTooLarge = errors.New("the answer is larger")
-
-// tunnelRefusal is a proxy's answer to CONNECT, other than 200.
-type tunnelRefusal struct{ status string }
-
-// Error implements error.
-func (r *tunnelRefusal) Error() string { return "the proxy answered CONNECT with " + r.status }
 
 // open makes the transport and the clients on it; nothing is dialled.
 func (c *Conn) open() error {
@@ -44,23 +38,19 @@ func (c *Conn) open() error {
 	c.transport = &http.Transport{
 		Proxy:                  http.ProxyURL(c.proxy),
 		DialContext:            c.connections.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: c.roots.pool, Time: c.dialer.options.Now, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        &tls.Config{RootCAs: c.roots, Time: c.dialer.options.Now, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		IdleConnTimeout:        maxIdle,
 		MaxResponseHeaderBytes: maxHeaders,
 		DisableCompression:     true,
-		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
-			if response.StatusCode != http.StatusOK {
-				return &tunnelRefusal{response.Status}
-			}
-			return nil
-		},
+		OnProxyConnectResponse: wire.CheckTunnel,
 	}
 	if c.proxy != nil && c.proxy.Scheme == "https" {
-		c.transport.DialTLSContext = dialProxyTLS(c.connections.dial)
+		// The proxy's certificate is for the system's authorities to judge, not for the cluster's.
+		c.transport.DialTLSContext = wire.DialProxyTLS(c.connections.dial, &tls.Config{MinVersion: tls.VersionTLS12})
 	}
 	c.client = &http.Client{
-		Transport:     &wire{conn: c, next: c.transport},
+		Transport:     &wholeAnswers{conn: c, next: c.transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	client, err := rest.RESTClientForConfigAndClient(&rest.Config{
@@ -78,29 +68,6 @@ func (c *Conn) open() error {
 	return err
 }
 
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
-
-// dialProxyTLS connects to an https proxy. Its certificate is for the system's roots to judge, not for the cluster's. The result hides that it is TLS, since the handshake
-// with the apiserver is the one to be traced.
-func dialProxyTLS(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, fmt.Errorf("reading the proxy's address %q: %w", address, err)
-		}
-		raw, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		secure := tls.Client(raw, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12})
-		if err := secure.HandshakeContext(ctx); err != nil {
-			raw.Close()
-			return nil, err
-		}
-		return struct{ net.Conn }{secure}, nil
-	}
-}
-
 // answer is a whole HTTP answer. A zero status means that none came.
 type answer struct {
 	status      int
@@ -113,21 +80,21 @@ type answer struct {
 
 type answerKey struct{}
 
-// withAnswer makes the wire write the answer of requests with this context to where.
+// withAnswer makes wholeAnswers write the answer of requests with this context to where.
 func withAnswer(ctx context.Context, where *answer) context.Context {
 	return context.WithValue(ctx, answerKey{}, where)
 }
 
-// wire reads every answer whole, so that a slow, cut or endless body is an error of the exchange and never half an answer.
-type wire struct {
+// wholeAnswers reads every answer whole, so that a slow, cut or endless body is an error of the exchange and never half an answer.
+type wholeAnswers struct {
 	conn *Conn
 	next http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
+func (w *wholeAnswers) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
-	request.Header.Set("User-Agent", userAgent)
+	request.Header.Set("User-Agent", wire.UserAgent)
 	options := w.conn.dialer.options
 	sent := options.Now()
 	response, err := w.next.RoundTrip(request)

@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 
@@ -21,12 +20,12 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 const (
-	maxBody   = 64 << 10 // bytes of a body that are read
-	maxCA     = 1 << 20  // bytes of a CA file
-	userAgent = "eks-slo-exporter"
+	maxBody = 64 << 10 // bytes of a body that are read
+	maxCA   = 1 << 20  // bytes of a CA file
 )
 
 // call is for one goroutine, but for its trace.
@@ -37,7 +36,8 @@ type call struct {
 	address  string         // host:port
 	proxy    *url.URL       // nil: none
 	roots    *x509.CertPool // nil: the system's
-	trace    *trace
+	trace    *wire.Trace
+	seen     wire.Seen // once the trace has ended
 	response Response
 }
 
@@ -62,7 +62,7 @@ func (c *Client) prepare(request chain.Request) (*call, *chain.Error) {
 	port := cmp.Or(target.Port(), map[string]string{"http": "80", "https": "443"}[target.Scheme])
 	call := &call{
 		options: c.options, request: request, target: target, address: net.JoinHostPort(target.Hostname(), port), proxy: proxy, roots: roots,
-		trace: &trace{proxied: proxy != nil, secure: target.Scheme == "https"},
+		trace: &wire.Trace{Proxied: proxy != nil, Secure: target.Scheme == "https"},
 	}
 	if proxy != nil && request.IPFamily != chain.IPFamilyAny {
 		facts[chain.FactProxy] = call.proxyName()
@@ -102,19 +102,19 @@ func isPort(text string) bool {
 
 // exchange makes the request; the trace is where it got to.
 func (c *call) exchange(ctx context.Context) error {
-	ctx = httptrace.WithClientTrace(ctx, c.trace.hooks())
+	ctx = c.trace.Follow(ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.target.String(), nil)
 	if err != nil {
 		return err
 	}
 	request.Host = cmp.Or(c.request.Host, c.target.Host)
-	request.Header.Set("User-Agent", userAgent)
+	request.Header.Set("User-Agent", wire.UserAgent)
 	conn, err := c.transport().NewClientConn(ctx, c.target.Scheme, c.address)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }() // it is given up, whatever is still to be read from it
-	c.trace.enter(phaseHTTP, nil)
+	c.trace.Begin(wire.PhaseHTTP)
 	response, err := conn.RoundTrip(request)
 	if err != nil {
 		return err
@@ -126,14 +126,14 @@ func (c *call) exchange(ctx context.Context) error {
 // read takes the answer in: the first 64 KiB of its body, and no more of one that does not end.
 func (c *call) read(response *http.Response) error {
 	if c.forwarded() && response.StatusCode == http.StatusProxyAuthRequired {
-		return &refusal{response.StatusCode, response.Status}
+		return &wire.ProxyRefusal{Code: response.StatusCode, Status: response.Status}
 	}
 	c.response.Status, c.response.Header = response.StatusCode, response.Header
 	if response.StatusCode == http.StatusSwitchingProtocols { // what follows is another protocol, not a body
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
-	c.trace.finish()
+	c.trace.Finish()
 	c.response.Truncated = len(body) > maxBody
 	c.response.Body = body[:min(len(body), maxBody)]
 	return err
@@ -144,11 +144,11 @@ func (c *call) forwarded() bool {
 	return c.proxy != nil && c.target.Scheme == "http" && (c.proxy.Scheme == "http" || c.proxy.Scheme == "https")
 }
 
-// result is what came back, and the evidence of it. The trace has ended.
+// result is what came back, and the evidence of it.
 func (c *call) result() (Response, chain.Facts) {
-	response, facts := c.response, c.trace.facts()
-	response.Duration = c.trace.duration()
-	response.CertExpires = firstEnd(c.trace.certificates)
+	response, facts := c.response, c.seen.Facts()
+	response.Duration = c.seen.Duration()
+	response.CertExpires = firstEnd(c.seen.Certificates)
 	facts[chain.FactHost] = c.target.Hostname()
 	facts[chain.FactProxy] = c.proxyName()
 	if response.Status != 0 {
@@ -157,16 +157,7 @@ func (c *call) result() (Response, chain.Facts) {
 	return response, facts.Merge()
 }
 
-// proxyName is the proxy's scheme and host; "" when there is no proxy. Everything else of the URL may hold its password: a "/" in one makes the rest of it a path.
-func (c *call) proxyName() string {
-	switch {
-	case c.proxy == nil:
-		return ""
-	case c.proxy.Hostname() == "http" || c.proxy.Hostname() == "https": // what is left of a URL that was cut at such a "/"
-		return "of a malformed HTTPS_PROXY (is its password percent-encoded?)"
-	}
-	return chain.Redact(c.proxy.Scheme + "://" + c.proxy.Host)
-}
+func (c *call) proxyName() string { return wire.ProxyName(c.proxy) }
 
 // where names the load balancer in a detail, with the proxy on the way to it.
 func (c *call) where() string {

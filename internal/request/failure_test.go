@@ -20,6 +20,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 func rewrite(t *testing.T, path string, text []byte) {
@@ -75,9 +76,9 @@ func TestTCPFailures(t *testing.T) {
 }
 
 // A call with a trace is enough to judge errors that loopback cannot make.
-func testCall(open phase, tried ...attempt) *call {
+func testCall(open wire.Phase, tried ...wire.Attempt) *call {
 	target := &url.URL{Scheme: "https", Host: "a.test"}
-	return &call{options: trusting(nil), target: target, address: "a.test:443", request: chain.Request{Timeout: ample}, trace: &trace{phase: open, tried: tried}}
+	return &call{options: trusting(nil), target: target, address: "a.test:443", request: chain.Request{Timeout: ample}, seen: wire.Seen{Open: open, Tried: tried}}
 }
 
 func dialError(errno syscall.Errno) error {
@@ -87,26 +88,26 @@ func dialError(errno syscall.Errno) error {
 func TestWhoIsToBlameForAnAddress(t *testing.T) {
 	const here, nowhere = "127.0.0.1:443", "bad address" // the second has no route by any routing table
 	for name, c := range map[string]struct {
-		tried []attempt
+		tried []wire.Attempt
 		want  verdict
 	}{
-		"the network says unreachable":       {[]attempt{{here, dialError(syscall.EHOSTUNREACH)}}, verdict{chain.ReasonTCPFailure, "this came from the network"}},
-		"this machine has no route":          {[]attempt{{nowhere, dialError(syscall.ENETUNREACH)}}, verdict{chain.ReasonReadFailed, "this machine could not connect to a.test:443"}},
-		"no route to one, the other refuses": {[]attempt{{nowhere, dialError(syscall.ENETUNREACH)}, {here, dialError(syscall.ECONNREFUSED)}}, verdict{chain.ReasonTCPFailure, ""}},
-		"no IPv6 here, the other refuses":    {[]attempt{{"[::2]:443", dialError(syscall.EADDRNOTAVAIL)}, {here, dialError(syscall.ECONNREFUSED)}}, verdict{chain.ReasonTCPFailure, ""}},
-		"no port is left for any":            {[]attempt{{here, dialError(syscall.EADDRNOTAVAIL)}, {"127.0.0.2:443", dialError(syscall.EADDRNOTAVAIL)}}, verdict{chain.ReasonReadFailed, "cannot assign"}},
-		"one hangs":                          {[]attempt{{here, dialError(syscall.EADDRNOTAVAIL)}, {"127.0.0.2:443", nil}}, verdict{chain.ReasonTCPFailure, ""}},
-		"the kernel gave up":                 {[]attempt{{here, dialError(syscall.ETIMEDOUT)}}, verdict{chain.ReasonTCPFailure, "no answer in time"}},
-		"something else":                     {[]attempt{{here, dialError(syscall.EINVAL)}}, verdict{chain.ReasonTCPFailure, "invalid argument"}},
+		"the network says unreachable":       {[]wire.Attempt{{Address: here, Err: dialError(syscall.EHOSTUNREACH)}}, verdict{chain.ReasonTCPFailure, "this came from the network"}},
+		"this machine has no route":          {[]wire.Attempt{{Address: nowhere, Err: dialError(syscall.ENETUNREACH)}}, verdict{chain.ReasonReadFailed, "this machine could not connect to a.test:443"}},
+		"no route to one, the other refuses": {[]wire.Attempt{{Address: nowhere, Err: dialError(syscall.ENETUNREACH)}, {Address: here, Err: dialError(syscall.ECONNREFUSED)}}, verdict{chain.ReasonTCPFailure, ""}},
+		"no IPv6 here, the other refuses":    {[]wire.Attempt{{Address: "[::2]:443", Err: dialError(syscall.EADDRNOTAVAIL)}, {Address: here, Err: dialError(syscall.ECONNREFUSED)}}, verdict{chain.ReasonTCPFailure, ""}},
+		"no port is left for any":            {[]wire.Attempt{{Address: here, Err: dialError(syscall.EADDRNOTAVAIL)}, {Address: "127.0.0.2:443", Err: dialError(syscall.EADDRNOTAVAIL)}}, verdict{chain.ReasonReadFailed, "cannot assign"}},
+		"one hangs":                          {[]wire.Attempt{{Address: here, Err: dialError(syscall.EADDRNOTAVAIL)}, {Address: "127.0.0.2:443", Err: nil}}, verdict{chain.ReasonTCPFailure, ""}},
+		"the kernel gave up":                 {[]wire.Attempt{{Address: here, Err: dialError(syscall.ETIMEDOUT)}}, verdict{chain.ReasonTCPFailure, "no answer in time"}},
+		"something else":                     {[]wire.Attempt{{Address: here, Err: dialError(syscall.EINVAL)}}, verdict{chain.ReasonTCPFailure, "invalid argument"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantError(t, testCall(phaseTCP, c.tried...).failure(t.Context(), c.tried[0].err, false), c.want)
+			wantError(t, testCall(wire.PhaseTCP, c.tried...).failure(t.Context(), c.tried[0].Err, false), c.want)
 		})
 	}
 }
 
 func TestTroubleOfThisMachineInEveryPhase(t *testing.T) {
-	for _, open := range []phase{phaseNone, phaseDNS, phaseTCP, phaseProxy, phaseTLS, phaseHTTP} {
+	for _, open := range []wire.Phase{wire.PhaseNone, wire.PhaseDNS, wire.PhaseTCP, wire.PhaseProxy, wire.PhaseTLS, wire.PhaseHTTP} {
 		for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.EADDRNOTAVAIL, syscall.EPERM} {
 			t.Run(fmt.Sprint(open, errno), func(t *testing.T) {
 				wantError(t, testCall(open).failure(t.Context(), dialError(errno), false), verdict{chain.ReasonReadFailed, errno.Error()})

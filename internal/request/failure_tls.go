@@ -9,16 +9,16 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 func (c *call) tlsError(err error, late bool) *chain.Error {
 	switch {
-	case len(c.trace.certificates) > 0:
+	case len(c.seen.Certificates) > 0:
 		return c.certificateError(err)
 	case late:
 		return c.fail(chain.ReasonTLSFailure, err, "%s took the connection and did not finish the TLS handshake in time", c.where())
@@ -26,23 +26,23 @@ func (c *call) tlsError(err error, late bool) *chain.Error {
 		return c.fail(chain.ReasonTLSFailure, err, "%s does not speak TLS: it answered the handshake with plain HTTP", c.where())
 	case errors.As(err, new(tls.RecordHeaderError)):
 		return c.fail(chain.ReasonTLSFailure, err, "%s does not speak TLS", c.where())
-	case c.trace.asked:
+	case c.seen.Asked:
 		return c.noClientCertificate(err)
 	case refusedTLS(err):
-		return c.fail(chain.ReasonTLSFailure, err, "%s refused the TLS handshake for the name %s: %s", c.where(), c.tlsName(), plainText(err))
+		return c.fail(chain.ReasonTLSFailure, err, "%s refused the TLS handshake for the name %s: %s", c.where(), c.tlsName(), wire.PlainText(err))
 	case brokeOff(err):
-		return c.fail(chain.ReasonTCPFailure, err, "%s took the connection and ended it in the TLS handshake, without a word of TLS: %s", c.where(), plainText(err))
+		return c.fail(chain.ReasonTCPFailure, err, "%s took the connection and ended it in the TLS handshake, without a word of TLS: %s", c.where(), wire.PlainText(err))
 	}
-	return c.fail(chain.ReasonTLSFailure, err, "the TLS handshake with %s broke: %s", c.where(), plainText(err))
+	return c.fail(chain.ReasonTLSFailure, err, "the TLS handshake with %s broke: %s", c.where(), wire.PlainText(err))
 }
 
 // certificateError tells what is wrong with the chain that was shown. A chain that is not trusted is graver than a name that it is not for; x509 stops at the first of the two that it sees.
 func (c *call) certificateError(err error) *chain.Error {
 	var (
-		shown   = c.trace.certificates
+		shown   = c.seen.Certificates
 		now     = c.options.Now()
 		name    = shown[0].VerifyHostname(c.tlsName())
-		trust   = verify(shown, c.roots, now)
+		trust   = wire.Verify(shown, c.roots, now)
 		either  string
 		invalid x509.CertificateInvalidError
 	)
@@ -57,20 +57,16 @@ func (c *call) certificateError(err error) *chain.Error {
 		return c.fail(chain.ReasonTLSFailure, err, "the certificate of %s was issued by %q, and no authority of %s vouches for that%s",
 			c.where(), chain.Redact(shown[0].Issuer.String()), cmp.Or(c.request.CAFile, "the system"), either)
 	case errors.As(trust, &invalid) && invalid.Reason == x509.Expired:
-		what := "the certificate of " + c.where()
-		if invalid.Cert.IsCA {
-			what = fmt.Sprintf("the certificate authority %q, which signed the certificate of %s,", chain.Redact(invalid.Cert.Subject.String()), c.where())
-		}
-		return c.fail(chain.ReasonTLSFailure, err, "%s%s", outOfTime(what, invalid.Cert, now), either)
+		return c.fail(chain.ReasonTLSFailure, err, "%s%s", wire.OutOfTime(c.where(), invalid.Cert, now), either)
 	case trust == nil && name != nil:
-		return c.fail(chain.ReasonTLSFailure, err, "the certificate that %s showed is trusted, and not for the name %s: %s", c.where(), c.tlsName(), plainText(name))
+		return c.fail(chain.ReasonTLSFailure, err, "the certificate that %s showed is trusted, and not for the name %s: %s", c.where(), c.tlsName(), wire.PlainText(name))
 	}
-	return c.fail(chain.ReasonTLSFailure, err, "the certificate of %s is not good: %s", c.where(), plainText(err))
+	return c.fail(chain.ReasonTLSFailure, err, "the certificate of %s is not good: %s", c.where(), wire.PlainText(err))
 }
 
 // noClientCertificate: with TLS 1.3 the refusal comes when the handshake has ended on this side, and often as no more than the end of the connection.
 func (c *call) noClientCertificate(err error) *chain.Error {
-	return c.fail(chain.ReasonTLSFailure, err, "%s asked for a client certificate, got none, and ended the connection without an answer: %s", c.where(), plainText(err))
+	return c.fail(chain.ReasonTLSFailure, err, "%s asked for a client certificate, got none, and ended the connection without an answer: %s", c.where(), wire.PlainText(err))
 }
 
 // tlsName is the name for which the certificate must be.

@@ -181,11 +181,3 @@ func TestAnUnreachableProxyIsNotTheLoadBalancer(t *testing.T) {
 	server.Answer("gateway.test", sandbox.DNSNXDomain)
 	check(t, options, chain.Request{URL: "https://" + shop, Timeout: ample}, verdict{chain.ReasonReadFailed, "itself could not be reached"})
 }
-
-func TestAProxyPasswordThatIsNotEncoded(t *testing.T) {
-	call := testCall(phaseTCP)
-	call.proxy = &url.URL{Scheme: "http", Host: "http:", Path: "//probe:hun/ter2@gateway.test"}
-	if name := call.proxyName(); strings.Contains(name, "ter2") || !strings.Contains(name, "malformed") {
-		t.Errorf("the proxy is called %q", name)
-	}
-}

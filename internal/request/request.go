@@ -78,7 +78,7 @@ func (c *Client) Do(ctx context.Context, request chain.Request) (Response, chain
 	ctx, cancel := context.WithTimeoutCause(ctx, request.Timeout, fmt.Errorf("the request's timeout of %s", request.Timeout))
 	defer cancel()
 	err := call.exchange(ctx)
-	call.trace.finish()
+	call.seen = call.trace.Finish()
 	if err != nil {
 		err = call.failure(ctx, err, short)
 	}

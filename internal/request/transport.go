@@ -7,30 +7,20 @@ package request
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire"
 )
 
 // maxHeaders bounds an answer's header in bytes, as browsers do (Chromium: 256 KiB).
 const maxHeaders = 256 << 10
 
-// refusal is a proxy's answer in place of the load balancer's.
-type refusal struct {
-	code   int
-	status string
-}
-
-// Error implements error.
-func (r *refusal) Error() string { return "the proxy answered with " + r.status }
-
 // transport is used through NewClientConn alone: RoundTrip would ask again over a second connection where HTTP/2 allows it (RFC 9113, section 8.7), and hide what the first one showed.
 func (c *call) transport() *http.Transport {
 	noCertificate := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		c.trace.enter(phaseTLS, func() { c.trace.asked = true })
+		c.trace.AskedForCertificate()
 		return &tls.Certificate{}, nil
 	}
 	transport := &http.Transport{
@@ -41,15 +31,11 @@ func (c *call) transport() *http.Transport {
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaders,
-		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
-			if response.StatusCode != http.StatusOK {
-				return &refusal{response.StatusCode, response.Status}
-			}
-			return nil
-		},
+		OnProxyConnectResponse: wire.CheckTunnel,
 	}
 	if c.proxy != nil && c.proxy.Scheme == "https" {
-		transport.DialTLSContext = c.dialProxyTLS
+		// The proxy's certificate is for the system's authorities to judge, not for the request's.
+		transport.DialTLSContext = wire.DialProxyTLS(c.dial, &tls.Config{RootCAs: c.options.Roots, Time: c.options.Now, MinVersion: tls.VersionTLS12})
 	}
 	return transport
 }
@@ -64,23 +50,4 @@ func (c *call) dial(ctx context.Context, network, address string) (net.Conn, err
 	case chain.IPFamilyAny:
 	}
 	return (&net.Dialer{Resolver: c.options.Resolver}).DialContext(ctx, network, address)
-}
-
-// dialProxyTLS connects to an https proxy. Its certificate is for the system's authorities to judge, not for the request's. The result hides that it is TLS, since the handshake with the
-// load balancer is the one to be traced.
-func (c *call) dialProxyTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("reading the proxy's address %q: %w", address, err)
-	}
-	raw, err := c.dial(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	secure := tls.Client(raw, &tls.Config{RootCAs: c.options.Roots, ServerName: host, Time: c.options.Now, MinVersion: tls.VersionTLS12})
-	if err := secure.HandshakeContext(ctx); err != nil {
-		raw.Close()
-		return nil, err
-	}
-	return struct{ net.Conn }{secure}, nil
 }
