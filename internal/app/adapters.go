@@ -12,7 +12,6 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/kube"
 	"github.com/eks-slo/eks-slo-exporter/internal/probes"
-	"github.com/eks-slo/eks-slo-exporter/internal/request"
 )
 
 // cloud is awsapi.Client as probes.Cloud.
@@ -104,12 +103,4 @@ func (b bindings) Backends(ctx context.Context, cluster probes.ClusterReads, bin
 
 func (b bindings) Pods(ctx context.Context, cluster probes.ClusterReads, namespace string, selector map[string]string) ([]chain.Pod, error) {
 	return b.reader.Pods(ctx, reads(cluster), namespace, selector)
-}
-
-// requester is request.Client as probes.Requester.
-type requester struct{ *request.Client }
-
-func (r requester) Do(ctx context.Context, asked chain.Request) (probes.Response, chain.Facts, error) {
-	response, facts, err := r.Client.Do(ctx, asked)
-	return probes.Response(response), facts, err
 }

@@ -26,18 +26,18 @@ const rolloutGroup = "arn:aws:elasticloadbalancing:" + sandbox.SceneRegion + ":"
 type throughALB struct{ client *http.Client }
 
 // Do implements probes.Requester.
-func (r throughALB) Do(ctx context.Context, asked chain.Request) (probes.Response, chain.Facts, error) {
+func (r throughALB) Do(ctx context.Context, asked chain.Request) (chain.Response, chain.Facts, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asked.URL, nil)
 	if err != nil {
-		return probes.Response{}, nil, err
+		return chain.Response{}, nil, err
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
-		return probes.Response{}, nil, err
+		return chain.Response{}, nil, err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	return probes.Response{Status: response.StatusCode, Header: response.Header, Body: body}, nil, err
+	return chain.Response{Status: response.StatusCode, Header: response.Header, Body: body}, nil, err
 }
 
 // rollout is a group of ten targets, of which eight healthy ones are wanted.

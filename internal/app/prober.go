@@ -100,7 +100,7 @@ func joinProber(wiring probes.Options, options kube.Options, elbReads float64) (
 	if err != nil {
 		return nil, err
 	}
-	wiring.APIServer, wiring.Bindings, wiring.Requester = apiserver{dialer}, bindings{reader}, requester{client}
+	wiring.APIServer, wiring.Bindings, wiring.Requester = apiserver{dialer}, bindings{reader}, client
 	prober, err := probes.New(wiring)
 	if err != nil {
 		return nil, err

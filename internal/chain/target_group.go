@@ -6,6 +6,7 @@ package chain
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -89,6 +90,14 @@ type Request struct {
 	CAFile       string // PEM; "": the system's authorities
 	IPFamily     IPFamily
 	Timeout      time.Duration
+}
+
+// Response is the answer to a Request.
+type Response struct {
+	Status    int // 0: no whole header came
+	Header    http.Header
+	Body      []byte // its first 64 KiB
+	Truncated bool   // the body was longer
 }
 
 // Discovery finds alb targets at run time: the groups behind a load balancer, those with tags, or those that a cluster's bindings name. Exactly one of the three is set.

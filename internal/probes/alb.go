@@ -6,8 +6,6 @@ package probes
 
 import (
 	"context"
-	"net/http"
-	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -62,15 +60,5 @@ type ClusterReads struct {
 type Requester interface {
 	// Do returns what came back; the facts (phases, address, certificate) in every case. A *chain.Error belongs to the step request (dns_failure, tcp_failure, tls_failure, timeout), or is
 	// unknown when this machine could not try. What status and body mean is not judged here.
-	Do(ctx context.Context, request chain.Request) (Response, chain.Facts, error)
-}
-
-// Response is the answer to a request.
-type Response struct {
-	Status      int
-	Header      http.Header
-	Body        []byte        // its first 64 KiB
-	Truncated   bool          // the body was longer
-	Duration    time.Duration // from the beginning of the look-up to the end of the body
-	CertExpires time.Time     // when the first certificate of the shown chain to end does so; zero without TLS
+	Do(ctx context.Context, request chain.Request) (chain.Response, chain.Facts, error)
 }

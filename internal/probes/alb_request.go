@@ -34,7 +34,7 @@ func (r *albRun) request(ctx context.Context) (chain.Facts, error) {
 }
 
 // judgeResponse holds an answer against what is expected.
-func judgeResponse(request chain.Request, response Response) (chain.Facts, error) {
+func judgeResponse(request chain.Request, response chain.Response) (chain.Facts, error) {
 	if !slices.Contains(request.ExpectStatus, response.Status) {
 		expected := joinInts(request.ExpectStatus)
 		return chain.Facts{chain.FactExpectedStatus: expected, chain.FactBody: beginning(response.Body)}, chain.Fail(chain.StepRequest, chain.ReasonStatusMismatch,
@@ -67,7 +67,7 @@ func leadingTo(response Response) string {
 }
 
 // answeredBy says what the load balancer's own error pages mean: it marks them as its own, and lets a target's Server header pass.
-func answeredBy(response Response) string {
+func answeredBy(response chain.Response) string {
 	if !strings.HasPrefix(response.Header.Get("Server"), "awselb/") {
 		return ""
 	}

@@ -19,7 +19,7 @@ func TestRequest(t *testing.T) {
 	elb := http.Header{"Server": {"awselb/2.0"}}
 	answer := func(status int, header http.Header) func(*albFake, *chain.Target) {
 		return func(f *albFake, _ *chain.Target) {
-			f.response = Response{Status: status, Header: header, Body: []byte("a page")}
+			f.response = chain.Response{Status: status, Header: header, Body: []byte("a page")}
 		}
 	}
 	body := func(pattern, text string, truncated bool) func(*albFake, *chain.Target) {
@@ -60,7 +60,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestTargetsAnswerIsNotTheLoadBalancers(t *testing.T) {
-	_, err := judgeResponse(chain.Request{ExpectStatus: []int{200}}, Response{Status: 502, Header: http.Header{"Server": {"nginx"}}})
+	_, err := judgeResponse(chain.Request{ExpectStatus: []int{200}}, chain.Response{Status: 502, Header: http.Header{"Server": {"nginx"}}})
 	if err == nil || strings.Contains(err.Error(), "load balancer") {
 		t.Errorf("got %v", err)
 	}
@@ -69,7 +69,7 @@ func TestTargetsAnswerIsNotTheLoadBalancers(t *testing.T) {
 // The evidence holds what came back, and no secret of it.
 func TestRequestEvidence(t *testing.T) {
 	f, target := newALBFake(), shopTarget()
-	f.response = Response{Status: 500, Body: []byte("é" + strings.Repeat("x", 300) + " AKIAIOSFODNN7EXAMPLE")}
+	f.response = chain.Response{Status: 500, Body: []byte("é" + strings.Repeat("x", 300) + " AKIAIOSFODNN7EXAMPLE")}
 	facts := runALB(t, albProber(t, f), target).Facts()
 	if got := facts[chain.FactBody]; got != "é"+strings.Repeat("x", 199)+"…" {
 		t.Errorf("body is %q", got)
@@ -81,7 +81,7 @@ func TestRequestEvidence(t *testing.T) {
 	if got := runALB(t, albProber(t, f), target).Facts()[chain.FactBody]; got != "key [redacted]" {
 		t.Errorf("body is %q", got)
 	}
-	f.response = Response{Status: 200}
+	f.response = chain.Response{Status: 200}
 	if got := runALB(t, albProber(t, f), target).Facts(); got[chain.FactBody] != "" || got[chain.FactExpectedStatus] != "" {
 		t.Errorf("a good answer's facts are %v", got)
 	}
@@ -90,10 +90,10 @@ func TestRequestEvidence(t *testing.T) {
 // deadlineRequester notes how long a request may take.
 type deadlineRequester struct{ left time.Duration }
 
-func (d *deadlineRequester) Do(ctx context.Context, _ chain.Request) (Response, chain.Facts, error) {
+func (d *deadlineRequester) Do(ctx context.Context, _ chain.Request) (chain.Response, chain.Facts, error) {
 	deadline, _ := ctx.Deadline()
 	d.left = time.Until(deadline)
-	return Response{Status: 200}, nil, nil
+	return chain.Response{Status: 200}, nil, nil
 }
 
 // The last step has all the time that is left, and its own is not eaten up, so that a request's own timeout, which is below the run's, is one.

@@ -43,7 +43,7 @@ type albFake struct {
 	backends   chain.Backends
 	pods       []chain.Pod
 	trouble    chain.BindingTrouble
-	response   Response
+	response   chain.Response
 	fails      map[string]error // by the read's name
 	hangs      map[string]bool
 	now        time.Time
@@ -63,7 +63,7 @@ func newALBFake() *albFake {
 		binding: chain.Binding{BindingRef: chain.BindingRef{Namespace: "shop", Name: "shop"}, GroupARN: shopARN, TargetType: chain.TargetTypeIP, Service: "shop", Port: "80",
 			Created: noon.Add(-24 * time.Hour)},
 		backends: chain.Backends{Service: chain.Service{Found: true, Type: "ClusterIP", Selector: map[string]string{"app": "shop"}}},
-		response: Response{Status: http.StatusOK, Body: []byte("ok")},
+		response: chain.Response{Status: http.StatusOK, Body: []byte("ok")},
 		fails:    map[string]error{}, hangs: map[string]bool{}, now: noon,
 	}
 	for i := range 3 {
@@ -186,7 +186,7 @@ func (f *albFake) Pods(ctx context.Context, _ ClusterReads, namespace string, se
 	return f.pods, f.ask(ctx, "Pods")
 }
 
-func (f *albFake) Do(ctx context.Context, _ chain.Request) (Response, chain.Facts, error) {
+func (f *albFake) Do(ctx context.Context, _ chain.Request) (chain.Response, chain.Facts, error) {
 	return f.response, chain.Facts{chain.FactHTTPTime: "12"}, f.ask(ctx, "Do")
 }
 

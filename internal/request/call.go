@@ -38,7 +38,7 @@ type call struct {
 	roots    *x509.CertPool // nil: the system's
 	trace    *wire.Trace
 	seen     wire.Seen // once the trace has ended
-	response Response
+	response chain.Response
 }
 
 // prepare reads the request; nothing is dialled yet. Every error is an unknown: nothing was asked of the load balancer.
@@ -145,16 +145,14 @@ func (c *call) forwarded() bool {
 }
 
 // result is what came back, and the evidence of it.
-func (c *call) result() (Response, chain.Facts) {
-	response, facts := c.response, c.seen.Facts()
-	response.Duration = c.seen.Duration()
-	response.CertExpires = firstEnd(c.seen.Certificates)
+func (c *call) result() (chain.Response, chain.Facts) {
+	facts := c.seen.Facts()
 	facts[chain.FactHost] = c.target.Hostname()
 	facts[chain.FactProxy] = c.proxyName()
-	if response.Status != 0 {
-		facts[chain.FactHTTPStatus] = fmt.Sprint(response.Status)
+	if c.response.Status != 0 {
+		facts[chain.FactHTTPStatus] = fmt.Sprint(c.response.Status)
 	}
-	return response, facts.Merge()
+	return c.response, facts.Merge()
 }
 
 func (c *call) proxyName() string { return wire.ProxyName(c.proxy) }

@@ -1,4 +1,4 @@
-// Certificates: whom a request trusts, and when what it was shown ends.
+// Certificate authorities: whom a request trusts.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -7,7 +7,6 @@ package request
 import (
 	"crypto/x509"
 	"fmt"
-	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/wire"
@@ -39,15 +38,4 @@ func trustsNobody(pool *x509.CertPool) bool {
 		pool = system
 	}
 	return pool.Equal(x509.NewCertPool())
-}
-
-// firstEnd is when the first of them ends; zero for none.
-func firstEnd(shown []*x509.Certificate) time.Time {
-	var first time.Time
-	for _, certificate := range shown {
-		if first.IsZero() || certificate.NotAfter.Before(first) {
-			first = certificate.NotAfter
-		}
-	}
-	return first
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -54,25 +53,15 @@ func New(options Options) (*Client, error) {
 	return &Client{options}, nil
 }
 
-// Response is the answer to a request.
-type Response struct {
-	Status      int // 0: no whole header came
-	Header      http.Header
-	Body        []byte        // its first 64 KiB
-	Truncated   bool          // the body was longer
-	Duration    time.Duration // from the beginning of the look-up to the end of the body, or of its first 64 KiB
-	CertExpires time.Time     // when the first certificate of the shown chain to end does so; zero without TLS
-}
-
 // Do makes a GET request over a new connection: no resumed TLS session, no redirect followed, no second attempt. HTTP/2 is offered where there is TLS. It returns what came back, also beside
 // an error as far as it came, and the facts in every case.
 //
 // The error is a *chain.Error: dns_failure, tcp_failure, tls_failure or timeout of the step request; or an unknown when this machine, its proxy or the time that the caller's deadline left says
 // nothing of the load balancer. Only a context that was cancelled, or that had ended before any phase began, comes back as its own error. What status and body mean is not judged.
-func (c *Client) Do(ctx context.Context, request chain.Request) (Response, chain.Facts, error) {
+func (c *Client) Do(ctx context.Context, request chain.Request) (chain.Response, chain.Facts, error) {
 	call, failure := c.prepare(request)
 	if failure != nil {
-		return Response{}, failure.Facts, failure
+		return chain.Response{}, failure.Facts, failure
 	}
 	short := endsBefore(ctx, request.Timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, request.Timeout, fmt.Errorf("the request's timeout of %s", request.Timeout))

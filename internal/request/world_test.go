@@ -220,7 +220,7 @@ type verdict struct {
 }
 
 // check makes a request that must end in a verdict: an unknown for a reason of the prober's own, else a failure of the step request.
-func check(t *testing.T, options Options, request chain.Request, want verdict) (Response, chain.Facts, *chain.Error) {
+func check(t *testing.T, options Options, request chain.Request, want verdict) (chain.Response, chain.Facts, *chain.Error) {
 	t.Helper()
 	begun := time.Now()
 	response, facts, err := newClient(t, options).Do(t.Context(), request)
