@@ -10,13 +10,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // APIServer is the HTTPS endpoint (HTTP/1.1 and HTTP/2) of one cluster. It is safe for concurrent use.
@@ -84,18 +81,7 @@ func newEndpointName(region string) string {
 func (a *APIServer) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
-	a.http = &http.Server{
-		Handler:           a,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
-		ErrorLog:  log.New(io.Discard, "", 0), // a client that refuses the certificate is a case, not news
-		ConnState: a.running.count,
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-			SessionTicketsDisabled: true, // a resumed session would not see a swapped certificate
-			GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return a.shown.Load(), nil },
-		},
-	}
+	a.http = a.running.server(ctx, a, func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return a.shown.Load(), nil })
 	a.running.Go(func() { _ = a.http.ServeTLS(a.listener, "", "") }) // always ErrServerClosed or the listener's end
 }
 

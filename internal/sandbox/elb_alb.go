@@ -9,8 +9,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -54,18 +52,7 @@ func NewALB(state *State, ca *CA, balancer string) (*ALB, error) {
 func (a *ALB) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	a.stop = stop
-	a.server = &http.Server{
-		Handler:           a,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute,
-		ErrorLog:  log.New(io.Discard, "", 0), // a client that refuses the certificate is a case, not news
-		ConnState: a.running.count,
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-			SessionTicketsDisabled: true, // a resumed session would not see a swapped certificate
-			GetCertificate:         a.certificate,
-		},
-	}
+	a.server = a.running.server(ctx, a, a.certificate)
 	a.running.Go(func() { _ = a.server.ServeTLS(a.https, "", "") }) // always ErrServerClosed or the listener's end
 	a.running.Go(func() { _ = a.server.Serve(a.http) })
 }

@@ -93,18 +93,10 @@ func (s *State) groupsAsked(c elbCall, forwarding map[string]*LoadBalancer) ([]s
 			return nil, fault
 		}
 	}
-	wanted := slices.Concat(arns, names)
-	missing, asked := slices.Clone(wanted), []string(nil)
-	for arn, g := range s.ELB.groups {
-		is := func(w string) bool { return w == arn || w == g.Name() }
-		if c.sees(arn) && (len(wanted) == 0 || slices.ContainsFunc(wanted, is)) {
-			asked, missing = append(asked, arn), slices.DeleteFunc(missing, is)
-		}
-	}
+	asked, missing := choose(c, s.ELB.groups, slices.Concat(arns, names))
 	if len(missing) > 0 {
 		return nil, groupNotFound("One or more target groups not found")
 	}
-	slices.Sort(asked)
 	return asked, nil
 }
 

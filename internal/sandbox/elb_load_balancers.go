@@ -81,18 +81,10 @@ func (s *State) balancersAsked(c elbCall) ([]string, *awsError) {
 			return nil, fault
 		}
 	}
-	wanted := slices.Concat(arns, names)
-	missing, asked := slices.Clone(wanted), []string(nil)
-	for arn, l := range s.ELB.balancers {
-		is := func(w string) bool { return w == arn || w == l.Name() }
-		if c.sees(arn) && (len(wanted) == 0 || slices.ContainsFunc(wanted, is)) {
-			asked, missing = append(asked, arn), slices.DeleteFunc(missing, is)
-		}
-	}
+	asked, missing := choose(c, s.ELB.balancers, slices.Concat(arns, names))
 	if len(missing) > 0 {
 		return nil, balancerNotFound(missing...)
 	}
-	slices.Sort(asked)
 	return asked, nil
 }
 

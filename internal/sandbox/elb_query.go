@@ -50,7 +50,7 @@ func balancerNotFound(wanted ...string) *awsError {
 
 // sees reports whether a resource is of the caller's account and region.
 func (c elbCall) sees(arn string) bool {
-	return chain.AccountOf(arn) == c.caller.AccountID && arnRegion(arn) == c.caller.Region
+	return chain.AccountOf(arn) == c.caller.AccountID && chain.RegionOf(arn) == c.caller.Region
 }
 
 // invalid is the answer to an ARN that is not of a kind, or of another account or region than the caller's; nil when it is good.
@@ -59,6 +59,19 @@ func (c elbCall) invalid(kind, arn string) *awsError {
 		return nil
 	}
 	return elbInvalid("'%s' is not a valid %s ARN", arn, kind)
+}
+
+// choose returns the ARNs, sorted, of what the caller sees and wants by ARN or name, or of all that it sees when it wants nothing in particular; and what it wants in vain.
+func choose[R interface{ Name() string }](c elbCall, all map[string]R, wanted []string) (chosen, missing []string) {
+	missing = slices.Clone(wanted)
+	for arn, resource := range all {
+		isThis := func(w string) bool { return w == arn || w == resource.Name() }
+		if c.sees(arn) && (len(wanted) == 0 || slices.ContainsFunc(wanted, isThis)) {
+			chosen, missing = append(chosen, arn), slices.DeleteFunc(missing, isThis)
+		}
+	}
+	slices.Sort(chosen)
+	return chosen, missing
 }
 
 // elbKinds are the first parts of resources in ARNs.

@@ -90,14 +90,6 @@ func arnPart(arn string, n int) string {
 	return parts[n]
 }
 
-// arnRegion is the region in an ARN; "" when it has none.
-func arnRegion(arn string) string {
-	if parts := strings.SplitN(arn, ":", 6); len(parts) == 6 {
-		return parts[3]
-	}
-	return ""
-}
-
 // AddGroups puts target groups into the accounts and regions of their ARNs.
 func (l *LoadBalancing) AddGroups(groups ...*TargetGroup) {
 	if l.groups == nil {
