@@ -6,8 +6,6 @@ package main
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,13 +23,10 @@ func showGroup(b *strings.Builder, run chain.Run) {
 		return
 	}
 	section(b, "Targets", targetTable(group.Targets, run.Reading.At))
-	said := []string{"AWS says:     " + group.AWS}
-	if group.Cluster != "" {
-		said = append(said, "cluster says: "+group.Cluster)
-	}
 	b.WriteString("\n")
-	for _, line := range said {
-		writeHanging(b, line)
+	writeTitled(b, "AWS says:", group.AWS)
+	if group.Cluster != "" {
+		writeTitled(b, "cluster says:", group.Cluster)
 	}
 	if group.FailOpen != "" {
 		b.WriteString("\n")
@@ -39,11 +34,11 @@ func showGroup(b *strings.Builder, run chain.Run) {
 	}
 }
 
-// writeHanging writes "title: text", whose further lines stand under the text.
-func writeHanging(b *strings.Builder, line string) {
+// writeTitled writes a text beside its title; further lines stand under the text.
+func writeTitled(b *strings.Builder, title, text string) {
 	const under = len("cluster says: ")
-	lines := wrap(line[under:], textIndent+under)
-	writeLines(b, textIndent, []string{line[:under] + lines[0]})
+	lines := wrap(text, textIndent+under)
+	writeLines(b, textIndent, []string{fmt.Sprintf("%-*s%s", under, title, lines[0])})
 	writeLines(b, textIndent+under, lines[1:])
 }
 
@@ -67,10 +62,7 @@ func targetTable(targets []chain.TargetReading, at time.Time) []string {
 
 // cells are those of a row: state, code, id and port, zone, age, and who it is in the cluster.
 func cells(t chain.TargetReading, at time.Time) []string {
-	id, age, who := t.ID, "", t.Pod
-	if t.Port != 0 {
-		id = net.JoinHostPort(t.ID, strconv.Itoa(int(t.Port)))
-	}
+	age := ""
 	switch known := at.Sub(t.Since); {
 	case t.Since.IsZero():
 	case known < time.Second: // ELB tells no times: it may be so for long
@@ -78,15 +70,7 @@ func cells(t chain.TargetReading, at time.Time) []string {
 	default:
 		age = "known for " + rough(known)
 	}
-	switch {
-	case t.Foreign:
-		who = "not of this cluster"
-	case t.Pod != "" && t.Node != "":
-		who += " on " + t.Node
-	case t.Node != "":
-		who = t.Node
-	}
-	row := []string{stateMark(t.State) + " " + string(t.State), t.Code, id, t.Zone, age, who}
+	row := []string{stateMark(t.State) + " " + string(t.State), t.Code, results.TargetAddress(t), t.Zone, age, results.TargetOwner(t)}
 	for i := range row {
 		row[i] = chain.Redact(row[i])
 	}

@@ -8,7 +8,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -83,6 +85,25 @@ func clusterSays(endpoints string, missing []string) string {
 		return named
 	}
 	return endpoints + "; " + named
+}
+
+// TargetAddress is a target's id, with its port when it has one.
+func TargetAddress(t chain.TargetReading) string {
+	if t.Port == 0 {
+		return t.ID
+	}
+	return net.JoinHostPort(t.ID, strconv.Itoa(int(t.Port)))
+}
+
+// TargetOwner is who a target is in the cluster, such as "shop-1 on node-a", or "not of this cluster"; "" when the cluster does not say.
+func TargetOwner(t chain.TargetReading) string {
+	switch {
+	case t.Foreign:
+		return "not of this cluster"
+	case t.Pod != "" && t.Node != "":
+		return t.Pod + " on " + t.Node
+	}
+	return t.Pod + t.Node
 }
 
 // worstFirst is the order of states in which something may have to be done. A state that is not known stands before healthy.

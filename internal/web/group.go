@@ -5,8 +5,6 @@
 package web
 
 import (
-	"net"
-	"strconv"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -81,20 +79,9 @@ func newStateView(state chain.TargetState) stateView {
 }
 
 func newMemberView(t chain.TargetReading, now time.Time) memberView {
-	view := memberView{stateView: newStateView(t.State), Code: visible(t.Code), ID: visible(t.ID), Zone: visible(t.Zone)}
-	if t.Port != 0 {
-		view.ID = visible(net.JoinHostPort(t.ID, strconv.Itoa(int(t.Port))))
-	}
+	view := memberView{stateView: newStateView(t.State), Code: visible(t.Code), ID: visible(results.TargetAddress(t)), Zone: visible(t.Zone), Who: visible(results.TargetOwner(t))}
 	if !t.Since.IsZero() {
 		view.For = span(now.Sub(t.Since))
-	}
-	switch {
-	case t.Foreign:
-		view.Who = "not of this cluster"
-	case t.Pod != "" && t.Node != "":
-		view.Who = visible(t.Pod) + " on " + visible(t.Node)
-	default:
-		view.Who = visible(t.Pod + t.Node)
 	}
 	return view
 }

@@ -24,11 +24,11 @@ type headView struct {
 
 type indexView struct {
 	headView
-	Groups []groupView
+	Sections []sectionView
 }
 
-// groupView holds the targets of one kind that are in one state.
-type groupView struct {
+// sectionView holds the targets of one kind that are in one state.
+type sectionView struct {
 	ID, Title, Head string
 	Targets         []rowView
 }
@@ -50,7 +50,7 @@ type rowView struct {
 	kind chain.Kind
 }
 
-// states are the groups of the list, the most urgent first. Their words are the outcomes'.
+// states part the list into sections, the most urgent first. Their words are the outcomes'.
 var states = []struct {
 	id, title, count string
 	has              func(rowView) bool
@@ -84,16 +84,16 @@ func newIndexView(all []results.Status, now time.Time) indexView {
 	for _, state := range states {
 		n := 0
 		for _, k := range kinds {
-			group := groupView{ID: k.id + state.id, Title: k.title + state.title, Head: k.head}
+			section := sectionView{ID: k.id + state.id, Title: k.title + state.title, Head: k.head}
 			for _, row := range rows {
 				if row.kind == k.kind && state.has(row) {
-					group.Targets = append(group.Targets, row)
+					section.Targets = append(section.Targets, row)
 				}
 			}
-			if len(group.Targets) > 0 {
-				view.Groups = append(view.Groups, group)
+			if len(section.Targets) > 0 {
+				view.Sections = append(view.Sections, section)
 			}
-			n += len(group.Targets)
+			n += len(section.Targets)
 		}
 		if n > 0 {
 			counts = append(counts, fmt.Sprintf(state.count, n))
