@@ -95,7 +95,9 @@ func (c *Client) read(ctx context.Context, target chain.Target, operation string
 	}
 	seen := c.observe()
 	if err := call(c.eks(reader.region, session.provider(), seen)); err != nil {
-		return asked.fail(ctx, c.refused(reader, session, answerOf(err, seen.seen())))
+		a := answerOf(err, seen.seen())
+		c.forgetRefused(reader, session, a)
+		return asked.fail(ctx, a)
 	}
 	return nil
 }

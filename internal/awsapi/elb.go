@@ -70,7 +70,7 @@ func (r elbReader) groupCall(operation, arn string) elbCall {
 	return call
 }
 
-// read makes one call with the observer's session, within the budget. Errors of ask that are senseless are told as such.
+// read makes one call with the observer's session, within the budget. An answer that ask calls malformed is told as such.
 func (r elbReader) read(ctx context.Context, call elbCall, ask func(*elb.Client) error) error {
 	c := r.client
 	session, err := c.observerSession(ctx, r.reader)
@@ -82,11 +82,13 @@ func (r elbReader) read(ctx context.Context, call elbCall, ask func(*elb.Client)
 	}
 	seen := c.observe()
 	err = ask(c.elb(r.region, session.provider(), seen))
-	if _, foreign := errors.AsType[senseless](err); foreign {
-		return call.senseless(err)
+	if _, ok := errors.AsType[malformed](err); ok {
+		return call.malformed(err)
 	}
 	if err != nil {
-		return call.fail(ctx, c.refused(r.reader, session, answerOf(err, seen.seen())))
+		a := answerOf(err, seen.seen())
+		c.forgetRefused(r.reader, session, a)
+		return call.fail(ctx, a)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func inARow(n *int32) int { return int(min(max(aws.ToInt32(n), 0), mostInARow)) 
 
 func loadBalancer(balancer types.LoadBalancer) chain.LoadBalancer {
 	b := chain.LoadBalancer{
-		ARN: aws.ToString(balancer.LoadBalancerArn), Name: aws.ToString(balancer.LoadBalancerName), Type: string(balancer.Type), Scheme: string(balancer.Scheme), DNSName: aws.ToString(balancer.DNSName),
+		ARN: aws.ToString(balancer.LoadBalancerArn), Name: aws.ToString(balancer.LoadBalancerName), Type: string(balancer.Type),
 	}
 	if state := balancer.State; state != nil {
 		b.State = string(state.Code)
@@ -59,17 +59,17 @@ func loadBalancer(balancer types.LoadBalancer) chain.LoadBalancer {
 // targetHealth keeps states and codes as they are spelled, also those that it does not know. An empty list is an answer, none is not.
 func targetHealth(descriptions []types.TargetHealthDescription) ([]chain.TargetHealth, error) {
 	if descriptions == nil {
-		return nil, senseless("it holds no list of targets")
+		return nil, malformed("it holds no list of targets")
 	}
 	all, words := make([]chain.TargetHealth, 0, len(descriptions)), map[string]bool{}
 	for _, d := range descriptions {
 		if d.Target == nil || aws.ToString(d.Target.Id) == "" || d.TargetHealth == nil || d.TargetHealth.State == "" {
-			return nil, senseless("it holds a target without an id or a state")
+			return nil, malformed("it holds a target without an id or a state")
 		}
 		t := describedTarget(d)
 		all = append(all, t)
 		if words[string(t.State)], words[t.Code] = true, true; len(words) > mostWords {
-			return nil, senseless(fmt.Sprintf("it holds more than %d states and codes, of which ELB has some twenty", mostWords))
+			return nil, malformed(fmt.Sprintf("it holds more than %d states and codes, of which ELB has some twenty", mostWords))
 		}
 	}
 	return all, nil
@@ -92,31 +92,28 @@ func describedTarget(d types.TargetHealthDescription) chain.TargetHealth {
 	return t
 }
 
-// Attributes of a target group, with the defaults that ELB documents (ELBv2 API, TargetGroupAttribute). Groups of Lambda functions have no delay.
+// Attributes of a target group, with the defaults that ELB documents (ELBv2 API, TargetGroupAttribute).
 const (
-	minHealthyCount     = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.count"
-	minHealthyPercent   = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage"
-	deregistrationDelay = "deregistration_delay.timeout_seconds"
+	minHealthyCount   = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.count"
+	minHealthyPercent = "target_group_health.unhealthy_state_routing.minimum_healthy_targets.percentage"
 )
 
 // groupAttributes reads the attributes that matter; "off" is 0.
 func groupAttributes(list []types.TargetGroupAttribute) (chain.GroupAttributes, error) {
 	if list == nil {
-		return chain.GroupAttributes{}, senseless("it holds no list of attributes")
+		return chain.GroupAttributes{}, malformed("it holds no list of attributes")
 	}
 	values := map[string]int{minHealthyCount: 1}
 	for _, attribute := range list {
 		key, value := aws.ToString(attribute.Key), aws.ToString(attribute.Value)
 		switch key {
-		case minHealthyCount, minHealthyPercent, deregistrationDelay:
+		case minHealthyCount, minHealthyPercent:
 			n, err := strconv.ParseUint(value, 10, 31)
 			if err != nil && value != "off" {
-				return chain.GroupAttributes{}, senseless(chain.Redact(fmt.Sprintf("the attribute %s is %q, which is no number", key, value)))
+				return chain.GroupAttributes{}, malformed(chain.Redact(fmt.Sprintf("the attribute %s is %q, which is no number", key, value)))
 			}
 			values[key] = int(n)
 		}
 	}
-	return chain.GroupAttributes{
-		MinHealthyCount: values[minHealthyCount], MinHealthyPercent: values[minHealthyPercent], DeregistrationDelay: time.Duration(values[deregistrationDelay]) * time.Second,
-	}, nil
+	return chain.GroupAttributes{MinHealthyCount: values[minHealthyCount], MinHealthyPercent: values[minHealthyPercent]}, nil
 }

@@ -113,7 +113,7 @@ func (r elbReader) readTags(ctx context.Context, arns []string, found groupTags)
 			return err
 		}
 		if out.TagDescriptions == nil {
-			return senseless("it holds no list of tags")
+			return malformed("it holds no list of tags")
 		}
 		for _, description := range out.TagDescriptions {
 			tags := map[string]string{}

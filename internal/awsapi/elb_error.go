@@ -77,13 +77,14 @@ func (c elbCall) detail(end string) string {
 	return chain.Redact(fmt.Sprintf("%s of %s as the observer %s: %s", c.operation, c.of, c.observer, end))
 }
 
-// senseless is an answer that came whole and does not hold what every answer of ELB's holds.
-type senseless string
+// malformed is an answer that came whole and does not hold what every answer of ELB's holds.
+type malformed string
 
 // Error implements error.
-func (s senseless) Error() string { return string(s) }
+func (m malformed) Error() string { return string(m) }
 
-func (c elbCall) senseless(err error) error {
+// malformed is the reason of such an answer.
+func (c elbCall) malformed(err error) error {
 	return chain.Unsure(chain.ReasonObserverUnavailable, c.detail("the answer makes no sense: "+err.Error()), c.facts, err)
 }
 

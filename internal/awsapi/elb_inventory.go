@@ -117,7 +117,7 @@ func (r elbReader) lone(ctx context.Context, wanted chain.TargetGroup, all *inve
 		return chain.GroupInfo{}, err
 	}
 	if len(groups) != 1 || wanted.ARN != "" && groups[0].info.ARN != wanted.ARN || wanted.ARN == "" && groups[0].info.Name != wanted.Name {
-		return chain.GroupInfo{}, call.senseless(senseless(fmt.Sprintf("it holds %d target groups, not the one that was asked for", len(groups))))
+		return chain.GroupInfo{}, call.malformed(malformed(fmt.Sprintf("it holds %d target groups, not the one that was asked for", len(groups))))
 	}
 	known, unknown := map[string]chain.LoadBalancer{}, []string(nil)
 	for _, arn := range groups[0].balancers {
@@ -148,12 +148,12 @@ func (r elbReader) targetGroups(ctx context.Context, call elbCall, in *elb.Descr
 			return nil, err
 		}
 		if out.TargetGroups == nil {
-			return nil, senseless("it holds no list of target groups")
+			return nil, malformed("it holds no list of target groups")
 		}
 		for _, group := range out.TargetGroups {
 			arn := aws.ToString(group.TargetGroupArn)
 			if !groupARNShape.MatchString(arn) {
-				return nil, senseless(chain.Redact(fmt.Sprintf("it holds a target group whose ARN is %q", arn)))
+				return nil, malformed(chain.Redact(fmt.Sprintf("it holds a target group whose ARN is %q", arn)))
 			}
 			if !seen[arn] { // a list that changes between two pages may tell one twice
 				seen[arn], all = true, append(all, r.listed(group, read))
@@ -179,7 +179,7 @@ func (r elbReader) loadBalancers(ctx context.Context, call elbCall, in *elb.Desc
 			return nil, err
 		}
 		if out.LoadBalancers == nil {
-			return nil, senseless("it holds no list of load balancers")
+			return nil, malformed("it holds no list of load balancers")
 		}
 		for _, balancer := range out.LoadBalancers {
 			known[aws.ToString(balancer.LoadBalancerArn)] = loadBalancer(balancer)
@@ -205,5 +205,5 @@ func (r elbReader) pages(ctx context.Context, call elbCall, ask func(api *elb.Cl
 		}
 		marker = next
 	}
-	return call.senseless(senseless(fmt.Sprintf("the list has more than %d pages", maxPages)))
+	return call.malformed(malformed(fmt.Sprintf("the list has more than %d pages", maxPages)))
 }

@@ -33,7 +33,7 @@ func TestGroup(t *testing.T) {
 			Enabled: true, Protocol: "HTTPS", Port: "traffic-port", Path: "/healthz", Matcher: "200-299", Interval: 15 * time.Second, Timeout: 5 * time.Second, HealthyThreshold: 3, UnhealthyThreshold: 2,
 		},
 		LoadBalancers: []chain.LoadBalancer{{
-			ARN: albARN, Name: "shop-alb", Type: chain.LoadBalancerApplication, Scheme: "internet-facing", State: chain.LoadBalancerActive, DNSName: "shop-alb.example.com", Zones: []string{"eu-west-1a", "eu-west-1b"},
+			ARN: albARN, Name: "shop-alb", Type: chain.LoadBalancerApplication, State: chain.LoadBalancerActive, Zones: []string{"eu-west-1a", "eu-west-1b"},
 		}},
 	}
 	for _, target := range []chain.Target{group(shopARN, ""), group("", "shop"), group(shopARN, "renamed")} {

@@ -130,12 +130,12 @@ func TestAttributes(t *testing.T) {
 		want       chain.GroupAttributes
 		err        string
 	}{
-		"the defaults":  {[]string{attribute(minHealthyCount, "1"), attribute(minHealthyPercent, "off"), attribute(deregistrationDelay, "300")}, chain.GroupAttributes{MinHealthyCount: 1, DeregistrationDelay: 5 * time.Minute}, ""},
-		"others":        {[]string{attribute(minHealthyCount, "off"), attribute(minHealthyPercent, "50"), attribute(deregistrationDelay, "0"), attribute("stickiness.enabled", "false")}, chain.GroupAttributes{MinHealthyPercent: 50}, ""},
+		"the defaults":  {[]string{attribute(minHealthyCount, "1"), attribute(minHealthyPercent, "off"), attribute("deregistration_delay.timeout_seconds", "300")}, chain.GroupAttributes{MinHealthyCount: 1}, ""},
+		"others":        {[]string{attribute(minHealthyCount, "off"), attribute(minHealthyPercent, "50"), attribute("stickiness.enabled", "false")}, chain.GroupAttributes{MinHealthyPercent: 50}, ""},
 		"of a function": {[]string{attribute("lambda.multi_value_headers.enabled", "false")}, chain.GroupAttributes{MinHealthyCount: 1}, ""},
 		"no number":     {[]string{attribute(minHealthyCount, "many")}, chain.GroupAttributes{}, `the attribute ` + minHealthyCount + ` is "many", which is no number`},
-		"below nothing": {[]string{attribute(deregistrationDelay, "-1")}, chain.GroupAttributes{}, `is "-1", which is no number`},
-		"beyond reason": {[]string{attribute(deregistrationDelay, "99999999999")}, chain.GroupAttributes{}, "which is no number"},
+		"below nothing": {[]string{attribute(minHealthyCount, "-1")}, chain.GroupAttributes{}, `is "-1", which is no number`},
+		"beyond reason": {[]string{attribute(minHealthyCount, "99999999999")}, chain.GroupAttributes{}, "which is no number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, m := newMemory(t)

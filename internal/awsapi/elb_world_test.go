@@ -26,7 +26,7 @@ func elbWorld(t *testing.T) (*world, chain.Target) {
 		s.ELB.AddGroups(
 			&sandbox.TargetGroup{
 				ARN: shopARN, Protocol: "HTTP", Port: 8080, TargetType: chain.TargetTypeIP, Check: chain.HealthCheck{Enabled: true, Path: "/healthz"}, Tags: map[string]string{"team": "shop"},
-				Attributes: map[string]string{minHealthyPercent: "50", deregistrationDelay: "30"},
+				Attributes: map[string]string{minHealthyPercent: "50"},
 				Targets: []*sandbox.RegisteredTarget{
 					{ID: "10.0.1.11", Port: 8080, Zone: "eu-west-1a", Registered: time.Now().Add(-time.Hour), Anomalous: true, Mitigated: true},
 					{ID: "10.0.2.12", Port: 8080, Zone: "eu-west-1b", Registered: time.Now().Add(-time.Hour), Pin: &sandbox.PinnedHealth{State: chain.TargetUnhealthy, Code: chain.CodeInternalError}},
@@ -49,7 +49,7 @@ func TestELBWorld(t *testing.T) {
 	must(t, err)
 	wantSame(t, []any{info.ARN, info.TargetType, info.Protocol, info.Check.Enabled, info.Check.Path}, []any{shopARN, "ip", "HTTP", true, "/healthz"})
 	wantSame(t, info.LoadBalancers, []chain.LoadBalancer{{
-		ARN: albARN, Name: "shop-alb", Type: chain.LoadBalancerApplication, Scheme: "internet-facing", State: chain.LoadBalancerActive, DNSName: "shop-alb.example.com", Zones: []string{"eu-west-1a", "eu-west-1b"},
+		ARN: albARN, Name: "shop-alb", Type: chain.LoadBalancerApplication, State: chain.LoadBalancerActive, Zones: []string{"eu-west-1a", "eu-west-1b"},
 	}})
 	health, err := w.client.Health(t.Context(), target, info.ARN)
 	must(t, err)
@@ -62,7 +62,7 @@ func TestELBWorld(t *testing.T) {
 	})
 	attributes, err := w.client.Attributes(t.Context(), target, info.ARN)
 	must(t, err)
-	wantSame(t, attributes, chain.GroupAttributes{MinHealthyCount: 1, MinHealthyPercent: 50, DeregistrationDelay: 30 * time.Second})
+	wantSame(t, attributes, chain.GroupAttributes{MinHealthyCount: 1, MinHealthyPercent: 50})
 	empty, err := w.client.Health(t.Context(), target, webARN)
 	must(t, err)
 	wantSame(t, len(empty), 0)

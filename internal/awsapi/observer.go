@@ -59,12 +59,11 @@ func (c *Client) observerSession(ctx context.Context, r reader) (*Session, error
 	return session, nil
 }
 
-// refused forgets a session that AWS no longer believes, so that the next read signs in anew.
-func (c *Client) refused(r reader, session *Session, a answer) answer {
+// forgetRefused forgets a session that AWS no longer believes, by its answer, so that the next read signs in anew.
+func (c *Client) forgetRefused(r reader, session *Session, a answer) {
 	if sessionCodes[a.code] {
 		c.sessions.drop(r.key(), session)
 	}
-	return a
 }
 
 // keptSignIn returns the kept session, or signs in and keeps the new one.

@@ -61,7 +61,6 @@ type Node struct {
 	Name       string
 	InstanceID string // from spec.providerID; "" when it is no EC2 instance
 	Zone       string
-	Addresses  []string
 	Ready      bool
 	Excluded   bool // a label, or the binding's nodeSelector, keeps it out of load balancers
 	Created    time.Time
@@ -71,7 +70,6 @@ type Node struct {
 type Pod struct {
 	Name            string
 	Address         string
-	Node            string
 	Ready           bool
 	ReadySince      time.Time // when Ready last changed
 	ContainersReady bool

@@ -34,9 +34,9 @@ func (g TargetGroup) Pool() string {
 	return cmp.Or(AccountOf(g.Observer.Expected()), g.AccountID(), "observer "+g.Observer.Name)
 }
 
-// nameInARN is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another text.
-func (g TargetGroup) nameInARN() string {
-	_, rest, _ := strings.Cut(g.ARN, ":targetgroup/")
+// GroupNameOf is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another text.
+func GroupNameOf(arn string) string {
+	_, rest, _ := strings.Cut(arn, ":targetgroup/")
 	name, _, _ := strings.Cut(rest, "/")
 	return name
 }
@@ -44,7 +44,7 @@ func (g TargetGroup) nameInARN() string {
 // facts are what the configuration knows of the group.
 func (g TargetGroup) facts(target string) Facts {
 	facts := Facts{
-		FactRegion: g.Region, FactAccountID: g.AccountID(), FactObserver: g.Observer.Name, FactTargetGroup: cmp.Or(g.nameInARN(), g.Name, target), FactTargetGroupARN: g.ARN,
+		FactRegion: g.Region, FactAccountID: g.AccountID(), FactObserver: g.Observer.Name, FactTargetGroup: cmp.Or(GroupNameOf(g.ARN), g.Name, target), FactTargetGroupARN: g.ARN,
 		FactBinding: g.Binding.Name, FactNamespace: g.Binding.Namespace, FactMinHealthy: strconv.Itoa(g.MinHealthy),
 	}
 	if g.Request != nil {

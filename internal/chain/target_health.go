@@ -26,7 +26,7 @@ var TargetStates = []TargetState{TargetHealthy, TargetUnhealthy, TargetUnhealthy
 // Bad reports whether a target in this state counts against the group.
 func (s TargetState) Bad() bool { return s == TargetUnhealthy || s == TargetUnhealthyDraining }
 
-// The reason codes of target health that decide something (ELBv2 API, TargetHealth). The description beside them is for people alone.
+// The reason codes of target health (ELBv2 API, TargetHealth). The description beside them is for people alone.
 const (
 	CodeRegistrationInProgress   = "Elb.RegistrationInProgress"
 	CodeInitialHealthChecking    = "Elb.InitialHealthChecking"
@@ -55,12 +55,10 @@ type TargetHealth struct {
 	Mitigated   bool   // and the load balancer sends it less
 }
 
-// The types of target.
+// The types of target that a cluster can register; the others are lambda and alb.
 const (
 	TargetTypeInstance = "instance"
 	TargetTypeIP       = "ip"
-	TargetTypeLambda   = "lambda"
-	TargetTypeALB      = "alb"
 )
 
 // GroupInfo is a target group with its load balancers.
@@ -87,29 +85,27 @@ type HealthCheck struct {
 	UnhealthyThreshold int
 }
 
-// Types and the one good state of load balancers.
+// Types of load balancers, and the states in which they route.
 const (
-	LoadBalancerApplication = "application"
-	LoadBalancerNetwork     = "network"
-	LoadBalancerActive      = "active"
+	LoadBalancerApplication    = "application"
+	LoadBalancerNetwork        = "network"
+	LoadBalancerActive         = "active"
+	LoadBalancerActiveImpaired = "active_impaired" // it cannot scale
 )
 
 // LoadBalancer is what DescribeLoadBalancers says of one.
 type LoadBalancer struct {
-	ARN     string
-	Name    string
-	Type    string // application, network or gateway
-	Scheme  string // internet-facing or internal
-	State   string // provisioning, active, active_impaired or failed
-	DNSName string
-	Zones   []string // the Availability Zones that it serves
+	ARN   string
+	Name  string
+	Type  string   // application, network or gateway
+	State string   // provisioning, active, active_impaired or failed
+	Zones []string // the Availability Zones that it serves
 }
 
 // GroupAttributes are the attributes of a target group that change what its health means (ELBv2 API, TargetGroupAttribute).
 type GroupAttributes struct {
 	// MinHealthyCount and MinHealthyPercent are target_group_health.unhealthy_state_routing.minimum_healthy_targets: below either, in a zone, the load balancer
 	// routes to all targets of the zone. 0 is off; the default is a count of 1.
-	MinHealthyCount     int
-	MinHealthyPercent   int
-	DeregistrationDelay time.Duration
+	MinHealthyCount   int
+	MinHealthyPercent int
 }

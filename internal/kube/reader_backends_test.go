@@ -38,8 +38,8 @@ func TestBackends(t *testing.T) {
 	wantSame(t, got, chain.Backends{
 		Service: chain.Service{Found: true, Type: "NodePort", NodePort: 30080, Selector: map[string]string{"app": "web"}},
 		Nodes: []chain.Node{
-			{Name: "node-a", InstanceID: "i-0aaaaaaaaaaaaaaa1", Zone: "eu-west-1a", Addresses: []string{"10.0.1.5"}, Ready: true, Created: s.made()},
-			{Name: "node-b", InstanceID: "i-0bbbbbbbbbbbbbbb2", Zone: "eu-west-1b", Addresses: []string{"10.0.2.5"}, Ready: true, Created: s.made()},
+			{Name: "node-a", InstanceID: "i-0aaaaaaaaaaaaaaa1", Zone: "eu-west-1a", Ready: true, Created: s.made()},
+			{Name: "node-b", InstanceID: "i-0bbbbbbbbbbbbbbb2", Zone: "eu-west-1b", Ready: true, Created: s.made()},
 		},
 	})
 }

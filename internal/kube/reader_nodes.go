@@ -103,11 +103,6 @@ func nodeOf(n *corev1.Node) chain.Node {
 			node.Ready = condition.Status == corev1.ConditionTrue
 		}
 	}
-	for _, address := range n.Status.Addresses {
-		if address.Type == corev1.NodeInternalIP || address.Type == corev1.NodeExternalIP {
-			node.Addresses = append(node.Addresses, chain.Redact(address.Address))
-		}
-	}
 	return node
 }
 

@@ -50,7 +50,7 @@ func (r *Reader) Pods(ctx context.Context, reads ClusterReads, namespace string,
 }
 
 func podOf(p *corev1.Pod) chain.Pod {
-	pod := chain.Pod{Name: chain.Redact(p.Name), Address: chain.Redact(p.Status.PodIP), Node: chain.Redact(p.Spec.NodeName), Created: p.CreationTimestamp.Time}
+	pod := chain.Pod{Name: chain.Redact(p.Name), Address: chain.Redact(p.Status.PodIP), Created: p.CreationTimestamp.Time}
 	ready, _ := conditionOf(p, corev1.PodReady)
 	containers, _ := conditionOf(p, corev1.ContainersReady)
 	pod.Ready, pod.ReadySince = ready.Status == corev1.ConditionTrue, ready.LastTransitionTime.Time

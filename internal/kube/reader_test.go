@@ -89,9 +89,9 @@ func TestReadPods(t *testing.T) {
 		return []chain.ReadinessGate{{Binding: "shop", Set: true, Passed: passed, Since: since}}
 	}
 	wantSame(t, got, []chain.Pod{
-		{Name: "shop-1", Address: "10.0.1.11", Node: "node-a", Ready: true, ReadySince: since, ContainersReady: true, Created: made, Gates: gate(true)},
-		{Name: "shop-2", Address: "10.0.2.12", Node: "node-b", ReadySince: since, ContainersReady: true, Created: made, Gates: gate(false)},
-		{Name: "shop-3", Address: "10.0.1.13", Node: "node-a", Created: made, Gates: []chain.ReadinessGate{{Binding: "shop"}}},
+		{Name: "shop-1", Address: "10.0.1.11", Ready: true, ReadySince: since, ContainersReady: true, Created: made, Gates: gate(true)},
+		{Name: "shop-2", Address: "10.0.2.12", ReadySince: since, ContainersReady: true, Created: made, Gates: gate(false)},
+		{Name: "shop-3", Address: "10.0.1.13", Created: made, Gates: []chain.ReadinessGate{{Binding: "shop"}}},
 	})
 	none, err := s.Pods(t.Context(), s.reads, "shop", nil)
 	must(t, err)

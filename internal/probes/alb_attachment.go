@@ -26,17 +26,14 @@ func notAttached(v *groupView) *chain.Error {
 	return misregistered(chain.ReasonTargetGroupNotAttached, nil, "no listener of any load balancer forwards to the target group %s, which has %s", v.group.Name, counted(len(v.members), "target"))
 }
 
-// serving are the group's load balancers that are set up.
+// serving are the group's load balancers that route.
 func (v *groupView) serving() []chain.LoadBalancer {
 	return slices.DeleteFunc(slices.Clone(v.group.LoadBalancers), func(b chain.LoadBalancer) bool {
-		return b.State != chain.LoadBalancerActive && b.State != loadBalancerImpaired
+		return b.State != chain.LoadBalancerActive && b.State != chain.LoadBalancerActiveImpaired
 	})
 }
 
-// loadBalancerImpaired is the state of a load balancer that routes, and cannot scale.
-const loadBalancerImpaired = "active_impaired"
-
-// servedZones are the zones of all load balancers that are set up.
+// servedZones are the zones of all load balancers that route.
 func (v *groupView) servedZones() []string {
 	var zones []string
 	for _, b := range v.serving() {

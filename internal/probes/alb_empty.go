@@ -19,7 +19,7 @@ func emptyGroup(v *groupView) *chain.Error {
 	if v.registered() > 0 {
 		return nil
 	}
-	for _, why := range []registrationRule{nothingToRegister, kept, evictedAll, boundTwice} {
+	for _, why := range []registrationRule{nothingToRegister, heldBack, evictedAll, boundTwice} {
 		if e := why(v); e != nil {
 			return e
 		}
@@ -161,8 +161,8 @@ func nodeNames(nodes []chain.Node) []string {
 	return names
 }
 
-// kept: the binding's events say what keeps the controller from registering.
-func kept(v *groupView) *chain.Error {
+// heldBack: the binding's events say what keeps the controller from registering.
+func heldBack(v *groupView) *chain.Error {
 	if v.trouble.Reason == "" {
 		return nil
 	}

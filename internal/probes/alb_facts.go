@@ -7,7 +7,6 @@ package probes
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -37,7 +36,7 @@ func healthOf(members []member) []chain.TargetHealth {
 	return all
 }
 
-// checkText is such as "HTTP:traffic-port/healthz every 15s, 2 in a row, expects 200-299".
+// checkText is such as "HTTP:traffic-port/healthz every 15s, timeout 5s, healthy after 2, unhealthy after 2, expects 200-299"; "" when it is not known.
 func checkText(c chain.HealthCheck) string {
 	switch {
 	case c.Protocol == "":
@@ -93,7 +92,16 @@ func (v *groupView) endpointsText() string {
 		nodes, excluded := v.readyNodes()
 		return fmt.Sprintf("%d of %s ready, %d more excluded", len(nodes), counted(len(v.backends.Nodes), "node"), len(excluded))
 	}
-	terminating := len(slices.DeleteFunc(slices.Clone(v.backends.Endpoints), func(e chain.Endpoint) bool { return !e.Terminating }))
-	all, waiting := len(v.backends.Endpoints), v.waitingEndpoints()
-	return fmt.Sprintf("%d ready, %d not ready, %d terminating", all-waiting-terminating, waiting, terminating)
+	ready, waiting, terminating := 0, 0, 0
+	for _, e := range v.backends.Endpoints {
+		switch {
+		case e.Terminating:
+			terminating++
+		case e.Ready:
+			ready++
+		default:
+			waiting++
+		}
+	}
+	return fmt.Sprintf("%d ready, %d not ready, %d terminating", ready, waiting, terminating)
 }

@@ -6,7 +6,6 @@ package probes
 
 import (
 	"slices"
-	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -69,8 +68,4 @@ func (v *groupView) lags(p chain.Pod, g chain.ReadinessGate) bool {
 		}
 	}
 	return false
-}
-
-func (v *groupView) longAgo(at time.Time) bool {
-	return !at.IsZero() && v.now.Sub(at) >= settleTime
 }

@@ -105,10 +105,13 @@ var badReasons = []struct {
 
 // commonest is the reason of the code that most of the bad targets have.
 func commonest(bad []member) chain.Reason {
+	count := map[string]int{}
+	for _, m := range bad {
+		count[m.Code]++
+	}
 	found, most := chain.ReasonBelowMinHealthy, 0
 	for _, row := range badReasons {
-		n := len(slices.DeleteFunc(slices.Clone(bad), func(m member) bool { return m.Code != row.code }))
-		if n > most {
+		if n := count[row.code]; n > most {
 			found, most = row.reason, n
 		}
 	}

@@ -47,7 +47,7 @@ func abandonedGroup(v *groupView) *chain.Error {
 	if len(v.longAbsent()) == 0 {
 		return nil
 	}
-	for _, why := range []registrationRule{kept, evictedAll, boundTwice} {
+	for _, why := range []registrationRule{heldBack, evictedAll, boundTwice} {
 		if e := why(v); e != nil {
 			return e
 		}

@@ -127,7 +127,7 @@ func (v *groupView) notePods(pods []chain.Pod) {
 func (v *groupView) longAbsent() []absentee {
 	var long []absentee
 	for _, a := range v.absent {
-		if !a.since.IsZero() && v.now.Sub(a.since) >= settleTime {
+		if v.longAgo(a.since) {
 			long = append(long, a)
 		}
 	}

@@ -64,7 +64,7 @@ func TestAttachment(t *testing.T) {
 		"no load balancer, no target": {func(f *albFake, tg *chain.Target) { detached(f, tg); f.targets = nil }, missing, "0 targets"},
 		"a Lambda function without a listener": {func(f *albFake, tg *chain.Target) {
 			detached(f, tg)
-			f.group.TargetType = chain.TargetTypeLambda
+			f.group.TargetType = "lambda"
 			f.set("unused Target.NotInUse")
 			tg.Group.Binding = chain.BindingRef{}
 		}, missing, ""},
@@ -152,7 +152,7 @@ func TestEmptyGroup(t *testing.T) {
 		"the controller says what no list has": {func(f *albFake, _ *chain.Target) {
 			f.targets, f.trouble.Other = nil, "ValidationError: The IP address '10.0.1.11' is not within the VPC"
 		}, none, "3 endpoints of service shop are ready, and the binding's newest warning says: ValidationError"},
-		"a Lambda function's group": {func(f *albFake, _ *chain.Target) { f.targets, f.group.TargetType = nil, chain.TargetTypeLambda }, none, ""},
+		"a Lambda function's group": {func(f *albFake, _ *chain.Target) { f.targets, f.group.TargetType = nil, "lambda" }, none, ""},
 	})
 }
 

@@ -58,7 +58,7 @@ func judgeResponse(request chain.Request, response chain.Response) (chain.Facts,
 }
 
 // leadingTo says where a redirect leads, without its query, which may hold a login's state.
-func leadingTo(response Response) string {
+func leadingTo(response chain.Response) string {
 	to, err := url.Parse(response.Header.Get("Location"))
 	if response.Status/100 != 3 || err != nil || to.Path+to.Host == "" {
 		return ""

@@ -34,7 +34,7 @@ type groupView struct {
 	pods         map[string]chain.Pod // by name; those that were read
 	trouble      chain.BindingTrouble
 	unread       error // the first read of the cluster that failed; nil: all that decides was read
-	shared       bool  // foreign targets are to blame
+	shared       bool  // foreign targets are to blame; the one thing that a judgement writes down
 }
 
 // member is a target with what the cluster and earlier runs know of it.
@@ -62,6 +62,11 @@ func newMember(t chain.TargetHealth, seen sight) member {
 // notRead keeps the first read of the cluster that failed.
 func (v *groupView) notRead(err error) {
 	v.unread = cmp.Or(v.unread, err)
+}
+
+// longAgo reports whether the controller has had its time since a moment that is known.
+func (v *groupView) longAgo(at time.Time) bool {
+	return !at.IsZero() && v.now.Sub(at) >= settleTime
 }
 
 // bindingUnread reports whether a binding is named and could not be looked for.

@@ -73,13 +73,13 @@ func sameGroup(a, b chain.Binding) bool {
 	if a.GroupARN != "" && b.GroupARN != "" {
 		return a.GroupARN == b.GroupARN
 	}
-	return a.RoleARN == b.RoleARN && cmp.Or(a.GroupName, groupName(a.GroupARN)) == cmp.Or(b.GroupName, groupName(b.GroupARN))
+	return a.RoleARN == b.RoleARN && cmp.Or(a.GroupName, chain.GroupNameOf(a.GroupARN)) == cmp.Or(b.GroupName, chain.GroupNameOf(b.GroupARN))
 }
 
 // boundTarget is the target of a binding's group.
 func boundTarget(template chain.Target, b chain.Binding) chain.Target {
 	group := &template.Group
-	group.ARN, group.Name, group.Binding = b.GroupARN, cmp.Or(b.GroupName, groupName(b.GroupARN)), b.BindingRef
+	group.ARN, group.Name, group.Binding = b.GroupARN, cmp.Or(b.GroupName, chain.GroupNameOf(b.GroupARN)), b.BindingRef
 	group.Region = cmp.Or(chain.RegionOf(b.GroupARN), group.Region, template.Cluster.Region)
 	group.Observer = throughRole(group.Observer, b)
 	return template
@@ -125,13 +125,6 @@ var (
 	nameShape = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
 	noName    = regexp.MustCompile(`[^A-Za-z0-9.-]+`) // what the API server lets into no name
 )
-
-// groupName is the name within a target group's ARN, arn:PARTITION:elasticloadbalancing:REGION:ACCOUNT:targetgroup/NAME/ID; "" of another ARN.
-func groupName(arn string) string {
-	_, rest, _ := strings.Cut(arn, ":targetgroup/")
-	name, _, _ := strings.Cut(rest, "/")
-	return name
-}
 
 func compareRefs(a, b chain.BindingRef) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))

@@ -189,12 +189,12 @@ func share[R any](ctx context.Context, s step[R], state R) (chain.Facts, error) 
 }
 
 // quarters bounds a context to n quarters of the time that it has left; the cause of its end names what had them.
-func quarters(ctx context.Context, n time.Duration, what string) (context.Context, context.CancelFunc) {
+func quarters(ctx context.Context, n int, what string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	limit := time.Until(deadline) * n / 4
+	limit := time.Until(deadline) * time.Duration(n) / 4
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s had %s", what, limit.Round(time.Millisecond)))
 }
 
