@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 // ended is told of each connection that a server lost.
@@ -97,7 +98,7 @@ func TestCloseAfterADeadline(t *testing.T) {
 // The transport may still dial for a question that gave up.
 func TestADialThatComesLateIsClosed(t *testing.T) {
 	lost := make(chan struct{})
-	address := listen(t, func(conn net.Conn) { hang(conn); close(lost) })
+	address := wiretest.Listen(t, func(conn net.Conn) { wiretest.Hang(conn); close(lost) })
 	late := &connections{dialer: &net.Dialer{}, open: map[*connection]bool{}}
 	late.close()
 	if conn, err := late.dial(within(t, ample), "tcp", address); conn != nil || !errors.Is(err, net.ErrClosed) {

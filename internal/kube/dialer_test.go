@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 func TestOptionsNameTheWrongField(t *testing.T) {
@@ -174,7 +175,7 @@ func TestEndpointNotConfigured(t *testing.T) {
 
 func TestCancelledDialIsNobodysFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	address := listen(t, func(conn net.Conn) { cancel(); hang(conn) })
+	address := wiretest.Listen(t, func(conn net.Conn) { cancel(); wiretest.Hang(conn) })
 	ca := newCA(t, "ca", time.Now().Add(time.Hour))
 	_, facts, err := newTestDialer(t, directOptions()).Dial(ctx, Endpoint{URL: "https://" + address, CA: ca.pem})
 	if !errors.Is(err, context.Canceled) || errors.As(err, new(*chain.Error)) {

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 // dialFails dials and wants a failure of the endpoint; the error's facts must be those returned.
@@ -193,7 +194,7 @@ func TestNotTLSAndSilence(t *testing.T) {
 		return func(conn net.Conn) {
 			conn.Read(make([]byte, 4096))
 			io.WriteString(conn, text)
-			hang(conn)
+			wiretest.Hang(conn)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -202,12 +203,12 @@ func TestNotTLSAndSilence(t *testing.T) {
 		reason chain.Reason
 		detail string
 	}{
-		"hangs after accept":   {hang, brief, chain.ReasonTLSFailure, "did not finish the TLS handshake in time"},
+		"hangs after accept":   {wiretest.Hang, brief, chain.ReasonTLSFailure, "did not finish the TLS handshake in time"},
 		"closes after accept":  {func(c net.Conn) { c.Close() }, ample, chain.ReasonTLSFailure, "the TLS handshake with 127.0.0.1"},
 		"speaks HTTP":          {send("HTTP/1.1 400 Bad Request\r\n\r\n"), ample, chain.ReasonTLSFailure, "does not speak TLS"},
 		"speaks SSH":           {send("SSH-2.0-OpenSSH_9.9\r\n"), ample, chain.ReasonTLSFailure, "does not speak TLS"},
 		"sends an alert":       {send("\x15\x03\x01\x00\x02\x02\x28"), ample, chain.ReasonTLSFailure, "handshake failure"},
-		"hangs after TLS":      {secure(hang), brief, chain.ReasonHTTPTimeout, "TLS was up"},
+		"hangs after TLS":      {secure(wiretest.Hang), brief, chain.ReasonHTTPTimeout, "TLS was up"},
 		"closes after TLS":     {secure(send("")), ample, chain.ReasonAPIServerError, "gave no whole answer"},
 		"garbage after TLS":    {secure(send("\x00\xff\xfegarbage\r\n\r\n")), ample, chain.ReasonAPIServerError, "malformed HTTP"},
 		"half an answer":       {secure(send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")), ample, chain.ReasonAPIServerError, "unexpected EOF"},
@@ -221,7 +222,7 @@ func TestNotTLSAndSilence(t *testing.T) {
 		"a switch of protocol": {secure(send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")), ample, chain.ReasonAPIServerError, "answered 101"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialFails(t, directOptions(), Endpoint{URL: "https://" + listen(t, c.handle), CA: ca.pem}, c.within, c.reason)
+			e := dialFails(t, directOptions(), Endpoint{URL: "https://" + wiretest.Listen(t, c.handle), CA: ca.pem}, c.within, c.reason)
 			has(t, e, c.detail)
 		})
 	}
@@ -303,11 +304,11 @@ func TestFailedDialClosesItsConnection(t *testing.T) {
 	ca := newCA(t, "ca", time.Now().Add(time.Hour))
 	certificate := ca.issue(t, time.Now().Add(time.Hour))
 	closed := make(chan struct{})
-	address := listen(t, func(raw net.Conn) {
+	address := wiretest.Listen(t, func(raw net.Conn) {
 		conn := tls.Server(raw, &tls.Config{Certificates: []tls.Certificate{certificate}})
 		conn.Read(make([]byte, 4096))
 		io.WriteString(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
-		hang(conn)
+		wiretest.Hang(conn)
 		close(closed)
 	})
 	dialFails(t, directOptions(), Endpoint{URL: "https://" + address, CA: ca.pem}, ample, chain.ReasonAPIServerError)
@@ -323,7 +324,7 @@ func TestDeadlineIsFoundBehindItsCause(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), brief, cause)
 	defer cancel()
 	ca := newCA(t, "ca", time.Now().Add(time.Hour))
-	_, _, err := newTestDialer(t, directOptions()).Dial(ctx, Endpoint{URL: "https://" + listen(t, hang), CA: ca.pem})
+	_, _, err := newTestDialer(t, directOptions()).Dial(ctx, Endpoint{URL: "https://" + wiretest.Listen(t, wiretest.Hang), CA: ca.pem})
 	wantFailure(t, err, chain.StepEndpoint, chain.ReasonTLSFailure)
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
 		t.Errorf("error %v, want the deadline and its cause in it", errors.Unwrap(err))

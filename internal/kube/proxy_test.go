@@ -12,51 +12,27 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"errors"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 // through makes options with a proxy at an address, with a password in its URL.
 func through(scheme, address string) Options {
 	options := directOptions()
 	options.Proxy = func(*url.URL) (*url.URL, error) {
-		return &url.URL{Scheme: scheme, Host: address, User: url.UserPassword("probe", "hunter2")}, nil
+		return wiretest.ProxyURL(scheme, address), nil
 	}
 	return options
 }
 
-// tunnel is a CONNECT proxy that wants the password.
-func tunnel(conn net.Conn) {
-	defer conn.Close()
-	request, err := http.ReadRequest(bufio.NewReader(conn))
-	if err != nil {
-		return
-	}
-	if request.Header.Get("Proxy-Authorization") != "Basic cHJvYmU6aHVudGVyMg==" {
-		io.WriteString(conn, "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-		return
-	}
-	upstream, err := net.Dial("tcp", request.Host)
-	if err != nil {
-		io.WriteString(conn, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
-		return
-	}
-	io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n")
-	var wait sync.WaitGroup
-	wait.Go(func() { io.Copy(upstream, conn); upstream.Close() })
-	io.Copy(conn, upstream)
-	conn.Close()
-	wait.Wait()
-}
-
 func TestDialThroughAProxy(t *testing.T) {
 	s := serve(t, ready(http.NotFoundHandler()))
-	address := listen(t, tunnel)
+	address := wiretest.Listen(t, wiretest.Proxy)
 	conn, facts, err := newTestDialer(t, through("http", address)).Dial(within(t, ample), s.endpoint())
 	if err != nil {
 		t.Fatal(err)
@@ -94,14 +70,14 @@ func TestC55ProxyRefusals(t *testing.T) {
 		"answers 204":                {"http", answers("HTTP/1.1 204 No Content\r\n\r\n"), ample, chain.ReasonProxyDenied, "with 204 No Content"},
 		"closes":                     {"http", answers(""), ample, chain.ReasonProxyDenied, "opened no tunnel to"},
 		"talks nonsense":             {"http", answers("hello\r\n\r\n"), ample, chain.ReasonProxyDenied, "opened no tunnel to"},
-		"hangs":                      {"http", hang, brief, chain.ReasonTCPTimeout, "did not answer in time"},
+		"hangs":                      {"http", wiretest.Hang, brief, chain.ReasonTCPTimeout, "did not answer in time"},
 		"is no SOCKS proxy":          {"socks5", noSOCKS, ample, chain.ReasonProxyDenied, "opened no tunnel to"},
 		"is no TLS proxy":            {"https", answers("hello\r\n\r\n"), ample, chain.ReasonProxyDenied, "opened no tunnel to"},
-		"hangs in its TLS handshake": {"https", hang, brief, chain.ReasonTCPTimeout, "did not answer in time"},
+		"hangs in its TLS handshake": {"https", wiretest.Hang, brief, chain.ReasonTCPTimeout, "did not answer in time"},
 		"hangs after the tunnel":     {"http", answersThenHangs, brief, chain.ReasonTLSFailure, "did not finish the TLS handshake"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address := listen(t, c.handle)
+			address := wiretest.Listen(t, c.handle)
 			e := dialFails(t, through(c.scheme, address), s.endpoint(), c.within, c.reason)
 			has(t, e, c.detail)
 			if text := fmt.Sprint(e, e.Facts, errors.Unwrap(e)); strings.Contains(text, "hunter2") || strings.Contains(text, "cHJvYmU6") || e.Facts[chain.FactProxy] != c.scheme+"://"+address {
@@ -123,7 +99,7 @@ func noSOCKS(conn net.Conn) {
 func answersThenHangs(conn net.Conn) {
 	http.ReadRequest(bufio.NewReader(conn))
 	io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-	hang(conn)
+	wiretest.Hang(conn)
 }
 
 func TestUnreachableProxyIsNotTheApiserver(t *testing.T) {

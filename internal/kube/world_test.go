@@ -213,45 +213,6 @@ func wantFailure(t *testing.T, err error, step chain.Step, reason chain.Reason) 
 	return e
 }
 
-// listen starts a raw TCP listener; each connection is handled in a goroutine that the test waits for, and closed at the end of the test.
-func listen(t testing.TB, handle func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var (
-		wait  sync.WaitGroup
-		mu    sync.Mutex
-		conns []net.Conn
-	)
-	wait.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			conns = append(conns, conn)
-			mu.Unlock()
-			wait.Go(func() { handle(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		mu.Lock()
-		for _, conn := range conns {
-			conn.Close()
-		}
-		mu.Unlock()
-		wait.Wait()
-	})
-	return listener.Addr().String()
-}
-
-// hang reads until the connection is closed.
-func hang(conn net.Conn) { io.Copy(io.Discard, conn) }
-
 // resolver answers DNS queries on loopback with a response code, and 127.0.0.1 when that is success; a nil code leaves them unanswered.
 func resolver(t testing.TB, code *dnsmessage.RCode) *net.Resolver {
 	t.Helper()

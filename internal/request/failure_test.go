@@ -21,6 +21,7 @@ import (
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 	"github.com/eks-slo/eks-slo-exporter/internal/wire"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 func rewrite(t *testing.T, path string, text []byte) {
@@ -172,7 +173,7 @@ func TestTheCallersDeadlineComesFirst(t *testing.T) {
 		want   verdict
 	}{
 		"in HTTP":              {s.URL, brief, ample, verdict{chain.ReasonReadFailed, "in the request's phase HTTP and before its own timeout of 20s"}},
-		"in TLS":               {"https://" + listen(t, hang), brief, ample, verdict{chain.ReasonReadFailed, "phase TLS"}},
+		"in TLS":               {"https://" + wiretest.Listen(t, wiretest.Hang), brief, ample, verdict{chain.ReasonReadFailed, "phase TLS"}},
 		"in TCP":               {"https://" + blackhole(t), brief, ample, verdict{chain.ReasonReadFailed, "phase TCP"}},
 		"a verdict before it":  {"https://" + closedPort(t), ample, 2 * ample, verdict{chain.ReasonTCPFailure, "refused"}},
 		"our own before it":    {s.URL, ample, brief, verdict{chain.ReasonTimeout, "within 300ms"}},
@@ -192,7 +193,7 @@ func TestTheCallersDeadlineComesFirst(t *testing.T) {
 }
 
 func TestTheDeadlineIsFoundBehindItsCause(t *testing.T) {
-	_, _, e := check(t, trusting(nil), chain.Request{URL: "https://" + listen(t, hang), Timeout: brief}, verdict{chain.ReasonTLSFailure, "did not finish the TLS handshake in time"})
+	_, _, e := check(t, trusting(nil), chain.Request{URL: "https://" + wiretest.Listen(t, wiretest.Hang), Timeout: brief}, verdict{chain.ReasonTLSFailure, "did not finish the TLS handshake in time"})
 	if !errors.Is(e, context.DeadlineExceeded) || !strings.Contains(e.Err.Error(), "the request's timeout of 300ms") {
 		t.Errorf("cause %v, want the deadline and its cause in it", e.Err)
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 // drip sends a beginning, and then a piece every tenth of the brief timeout, for ever.
@@ -52,10 +53,10 @@ func TestHostileAnswers(t *testing.T) {
 		status  int
 		body    string
 	}{
-		"hangs":                      {hang, brief, verdict{chain.ReasonTimeout, "no whole header of an answer came within 300ms"}, 0, ""},
-		"hangs in the header":        {talk("HTTP/1.1 200", hang), brief, verdict{chain.ReasonTimeout, "no whole header"}, 0, ""},
+		"hangs":                      {wiretest.Hang, brief, verdict{chain.ReasonTimeout, "no whole header of an answer came within 300ms"}, 0, ""},
+		"hangs in the header":        {talk("HTTP/1.1 200", wiretest.Hang), brief, verdict{chain.ReasonTimeout, "no whole header"}, 0, ""},
 		"drips a header":             {drip(ok, "X: y\r\n"), brief, verdict{chain.ReasonTimeout, "no whole header"}, 0, ""},
-		"hangs in the body":          {talk(ok+"Content-Length: 9\r\n\r\nhel", hang), brief, verdict{chain.ReasonTimeout, "answered 200, and the body, of which 3 bytes came, did not end within 300ms"}, 200, "hel"},
+		"hangs in the body":          {talk(ok+"Content-Length: 9\r\n\r\nhel", wiretest.Hang), brief, verdict{chain.ReasonTimeout, "answered 200, and the body, of which 3 bytes came, did not end within 300ms"}, 200, "hel"},
 		"drips a body":               {drip(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\no\r\n"), brief, verdict{chain.ReasonTimeout, "did not end within 300ms"}, 200, "o"},
 		"drips empty lines":          {drip("", "\r\n"), brief, verdict{chain.ReasonTCPFailure, "gave no whole HTTP answer"}, 0, ""},
 		"continues for ever":         {flood("", "HTTP/1.1 100 Continue\r\n\r\n"), ample, verdict{chain.ReasonTCPFailure, "exceeded"}, 0, ""},
@@ -72,13 +73,13 @@ func TestHostileAnswers(t *testing.T) {
 		"an endless header":          {flood(ok+"X: ", "a"), ample, verdict{chain.ReasonTCPFailure, "exceeded"}, 0, ""},
 		"endless headers":            {flood(ok, "X: y\r\n"), ample, verdict{chain.ReasonTCPFailure, "exceeded"}, 0, ""},
 		"an endless body":            {flood(ok+"\r\n", "a"), ample, verdict{}, 200, strings.Repeat("a", maxBody)},
-		"a switch of protocol":       {talk("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", hang), ample, verdict{}, 101, ""},
-		"a body of a 304":            {talk("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\nhello", hang), ample, verdict{}, 304, ""},
+		"a switch of protocol":       {talk("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", wiretest.Hang), ample, verdict{}, 101, ""},
+		"a body of a 304":            {talk("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\nhello", wiretest.Hang), ample, verdict{}, 304, ""},
 		"a secret in the error text": {talk("HTTP/1.1 k8s-aws-v1.c2VjcmV0\r\n\r\n", closes), ample, verdict{chain.ReasonTCPFailure, "[redacted]"}, 0, ""},
 	} {
 		ca := newCA(t)
-		address := listen(t, c.handle)
-		for scheme, address := range map[string]string{"http": address, "https": listen(t, secured(t, ca, c.handle))} {
+		address := wiretest.Listen(t, c.handle)
+		for scheme, address := range map[string]string{"http": address, "https": wiretest.Listen(t, secured(t, ca, c.handle))} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
 				response, facts, e := check(t, trusting(ca), chain.Request{URL: scheme + "://" + address, Timeout: c.timeout}, c.want)
 				if response.Status != c.status || !strings.HasPrefix(string(response.Body), c.body) || len(response.Body) > maxBody || response.Truncated != (len(c.body) == maxBody) {
@@ -138,7 +139,7 @@ func TestHostileHTTP2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ca, dialled := newCA(t), 0
 			handle := secured(t, ca, frames(c.answer), "h2")
-			address := listen(t, func(conn net.Conn) { dialled++; handle(conn) })
+			address := wiretest.Listen(t, func(conn net.Conn) { dialled++; handle(conn) })
 			response, _, _ := check(t, trusting(ca), chain.Request{URL: "https://" + address, Timeout: c.timeout}, c.want)
 			if response.Status != c.status || dialled != 1 {
 				t.Errorf("status %d over %d connections; want %d over one: a request is not asked twice", response.Status, dialled, c.status)

@@ -5,62 +5,31 @@
 package request
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 // through are options with a proxy at an address, with a password in its URL.
 func through(scheme, address string) Options {
 	options := trusting(nil)
 	options.Proxy = func(*url.URL) (*url.URL, error) {
-		return &url.URL{Scheme: scheme, Host: address, User: url.UserPassword("probe", "hunter2")}, nil
+		return wiretest.ProxyURL(scheme, address), nil
 	}
 	return options
-}
-
-// proxies is a proxy that wants the password; it tunnels, and forwards what is no CONNECT by asking for it itself.
-func proxies(conn net.Conn) {
-	defer conn.Close()
-	request, err := http.ReadRequest(bufio.NewReader(conn))
-	if err != nil {
-		return
-	}
-	if request.Header.Get("Proxy-Authorization") != "Basic cHJvYmU6aHVudGVyMg==" {
-		io.WriteString(conn, "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-		return
-	}
-	upstream, err := net.Dial("tcp", request.Host)
-	if err != nil {
-		io.WriteString(conn, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
-		return
-	}
-	if request.Method == http.MethodConnect {
-		io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n")
-	} else {
-		request.Write(upstream)
-	}
-	var wait sync.WaitGroup
-	wait.Go(func() { io.Copy(upstream, conn); upstream.Close() })
-	io.Copy(conn, upstream)
-	conn.Close()
-	wait.Wait()
 }
 
 func TestARequestThroughAProxy(t *testing.T) {
 	s := serve(t, hello)
 	ca := newCA(t)
-	plain, secure := listen(t, proxies), listen(t, secured(t, ca, proxies))
+	plain, secure := wiretest.Listen(t, wiretest.Proxy), wiretest.Listen(t, secured(t, ca, wiretest.Proxy))
 	forwarding := serve(t, hello)
 	for name, c := range map[string]struct {
 		scheme, address string
@@ -80,7 +49,7 @@ func TestARequestThroughAProxy(t *testing.T) {
 		})
 	}
 	t.Run("without TLS", func(t *testing.T) {
-		address := listen(t, talk("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", closes))
+		address := wiretest.Listen(t, talk("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", closes))
 		response, facts, _ := check(t, through("http", plain), chain.Request{URL: "http://" + address, Timeout: ample}, verdict{})
 		if string(response.Body) != "ok" || facts[chain.FactProxy] != "http://"+plain {
 			t.Errorf("response %+v, facts %v", response, facts)
@@ -117,15 +86,15 @@ func TestProxyRefusals(t *testing.T) {
 		"gets no answer from it":             {"http", answers("HTTP/1.1 504 Gateway Timeout\r\n\r\n"), ample, verdict{chain.ReasonTCPFailure, "it answered 504"}},
 		"closes":                             {"http", answers(""), ample, verdict{chain.ReasonReadFailed, "opened no tunnel to"}},
 		"talks nonsense":                     {"http", answers("hello\r\n\r\n"), ample, verdict{chain.ReasonReadFailed, "opened no tunnel to"}},
-		"hangs":                              {"http", hang, brief, verdict{chain.ReasonTCPFailure, "did not answer in time: one of the two is silent"}},
+		"hangs":                              {"http", wiretest.Hang, brief, verdict{chain.ReasonTCPFailure, "did not answer in time: one of the two is silent"}},
 		"is no SOCKS proxy":                  {"socks5", answers("hello"), ample, verdict{chain.ReasonReadFailed, "opened no tunnel to"}},
 		"is no TLS proxy":                    {"https", answers("hello\r\n\r\n"), ample, verdict{chain.ReasonReadFailed, "opened no tunnel to"}},
-		"hangs after the tunnel":             {"http", talk(tunnelled, hang), brief, verdict{chain.ReasonTLSFailure, "(through the proxy http://"}},
+		"hangs after the tunnel":             {"http", talk(tunnelled, wiretest.Hang), brief, verdict{chain.ReasonTLSFailure, "(through the proxy http://"}},
 		"tunnels to what speaks no TLS":      {"http", talk(tunnelled, talk("HTTP/1.1 400 Bad Request\r\n\r\n", closes)), ample, verdict{chain.ReasonTLSFailure, "answered the handshake with plain HTTP"}},
 		"breaks the tunnel in the handshake": {"http", talk(tunnelled, talk("", closes)), ample, verdict{chain.ReasonTCPFailure, "(through the proxy http://"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address := listen(t, c.handle)
+			address := wiretest.Listen(t, c.handle)
 			_, facts, e := check(t, through(c.scheme, address), chain.Request{URL: s.URL, Timeout: c.timeout}, c.want)
 			if text := fmt.Sprint(e, e.Facts, e.Err); strings.Contains(text, "hunter2") || strings.Contains(text, "cHJvYmU6") || facts[chain.FactProxy] != c.scheme+"://"+address {
 				t.Errorf("the proxy's password shows, or its address does not: %s", text)
@@ -162,10 +131,10 @@ func TestAForwardingProxyThatBreaks(t *testing.T) {
 		want    verdict
 	}{
 		"closes": {talk("", closes), ample, verdict{chain.ReasonReadFailed, "gave no whole answer for shop.example.test:80, so nothing is known"}},
-		"hangs":  {hang, brief, verdict{chain.ReasonTimeout, "shop.example.test:80 (through the proxy http://"}},
+		"hangs":  {wiretest.Hang, brief, verdict{chain.ReasonTimeout, "shop.example.test:80 (through the proxy http://"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			check(t, through("http", listen(t, c.handle)), chain.Request{URL: "http://" + shop, Timeout: c.timeout}, c.want)
+			check(t, through("http", wiretest.Listen(t, c.handle)), chain.Request{URL: "http://" + shop, Timeout: c.timeout}, c.want)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
+	"github.com/eks-slo/eks-slo-exporter/internal/wire/wiretest"
 )
 
 func TestCertificatesThatAreNotGood(t *testing.T) {
@@ -101,7 +102,7 @@ func TestHandshakesThatBreak(t *testing.T) {
 		timeout time.Duration
 		want    verdict
 	}{
-		"hangs":             {hang, brief, verdict{chain.ReasonTLSFailure, "did not finish the TLS handshake in time"}},
+		"hangs":             {wiretest.Hang, brief, verdict{chain.ReasonTLSFailure, "did not finish the TLS handshake in time"}},
 		"speaks HTTP":       {talk("HTTP/1.1 400 Bad Request\r\n\r\n", closes), ample, verdict{chain.ReasonTLSFailure, "does not speak TLS: it answered the handshake with plain HTTP"}},
 		"speaks SSH":        {talk("SSH-2.0-OpenSSH_9.9\r\n", closes), ample, verdict{chain.ReasonTLSFailure, "does not speak TLS"}},
 		"refuses":           {talk("\x15\x03\x01\x00\x02\x02\x28", closes), ample, verdict{chain.ReasonTLSFailure, "refused the TLS handshake for the name 127.0.0.1: remote error: tls: handshake failure"}},
@@ -111,7 +112,7 @@ func TestHandshakesThatBreak(t *testing.T) {
 		"closes at once":    {closes, ample, verdict{chain.ReasonTCPFailure, "ended it in the TLS handshake"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, facts, _ := check(t, trusting(nil), chain.Request{URL: "https://" + listen(t, c.handle), Timeout: c.timeout}, c.want)
+			_, facts, _ := check(t, trusting(nil), chain.Request{URL: "https://" + wiretest.Listen(t, c.handle), Timeout: c.timeout}, c.want)
 			wantPhases(t, facts, chain.FactTCPTime, chain.FactTLSTime)
 		})
 	}

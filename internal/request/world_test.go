@@ -152,42 +152,6 @@ func caFile(t testing.TB, pem []byte) string {
 	return path
 }
 
-// listen starts a raw TCP listener; each connection is handled in a goroutine that the test waits for, and closed at the end of the test.
-func listen(t testing.TB, handle func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var (
-		wait  sync.WaitGroup
-		mu    sync.Mutex
-		conns []net.Conn
-	)
-	wait.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			conns = append(conns, conn)
-			mu.Unlock()
-			wait.Go(func() { handle(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		mu.Lock()
-		for _, conn := range conns {
-			conn.Close()
-		}
-		mu.Unlock()
-		wait.Wait()
-	})
-	return listener.Addr().String()
-}
-
 // closedPort is an address at which nobody listens.
 func closedPort(t testing.TB) string {
 	t.Helper()
@@ -209,9 +173,6 @@ func blackhole(t testing.TB) string {
 	t.Cleanup(func() { hole.Close() })
 	return hole.Addr()
 }
-
-// hang reads until the connection is closed.
-func hang(conn net.Conn) { io.Copy(io.Discard, conn) }
 
 // verdict is what a request must end in; no reason: no error.
 type verdict struct {
