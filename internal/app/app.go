@@ -66,8 +66,8 @@ func New(options Options) (*App, error) {
 	a := &App{
 		options: options, store: store, metrics: m, probing: &probing{}, registry: registry, failed: make(chan error, 1),
 	}
-	a.discovery = newDiscovery(a)
-	a.recorder = newRecorder(a)
+	a.discovery = newDiscovery(a.probing, a.rediscovered, m, options.Logger)
+	a.recorder = newRecorder(store, m, a.probing, options.Logger)
 	a.scheduler, err = scheduler.New(scheduler.Options{
 		Runner: a.probing, Pacer: a.probing, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
 	})

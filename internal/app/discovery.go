@@ -28,7 +28,7 @@ const (
 // discovery looks for targets. What an entry found stays until it finds something else: an entry that cannot be read takes no target away.
 type discovery struct {
 	discover func(context.Context, chain.Discovery) ([]chain.Target, error)
-	changed  func()
+	changed  func() // told when targets came, went or are others
 	metrics  *metrics.Metrics
 	logger   *slog.Logger
 	again    chan struct{} // a place for one wish to look at once
@@ -39,10 +39,10 @@ type discovery struct {
 	trouble map[string]string         // what was last logged of an entry
 }
 
-func newDiscovery(a *App) *discovery {
+func newDiscovery(p *probing, changed func(), m *metrics.Metrics, logger *slog.Logger) *discovery {
 	return &discovery{
-		discover: a.probing.discover, changed: a.rediscovered,
-		metrics: a.metrics, logger: a.options.Logger, again: make(chan struct{}, 1), found: map[string][]chain.Target{}, trouble: map[string]string{},
+		discover: p.discover, changed: changed, metrics: m, logger: logger,
+		again: make(chan struct{}, 1), found: map[string][]chain.Target{}, trouble: map[string]string{},
 	}
 }
 
@@ -104,12 +104,12 @@ func (d *discovery) wake() {
 
 // run looks until ctx ends.
 func (d *discovery) run(ctx context.Context) {
-	timer := time.NewTicker(discoverEvery)
-	defer timer.Stop()
+	ticker := time.NewTicker(discoverEvery)
+	defer ticker.Stop()
 	for {
 		d.look(ctx)
 		select {
-		case <-timer.C:
+		case <-ticker.C:
 		case <-d.again:
 		case <-ctx.Done():
 			return

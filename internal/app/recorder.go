@@ -32,8 +32,8 @@ type said struct {
 	reason  chain.Reason
 }
 
-func newRecorder(a *App) *recorder {
-	return &recorder{store: a.store, metrics: a.metrics, probing: a.probing, logger: a.options.Logger, last: map[string]said{}}
+func newRecorder(store *results.Store, m *metrics.Metrics, p *probing, logger *slog.Logger) *recorder {
+	return &recorder{store: store, metrics: m, probing: p, logger: logger, last: map[string]said{}}
 }
 
 // Record implements scheduler.Recorder.
@@ -57,8 +57,8 @@ func (r *recorder) pace(run chain.Run) {
 // showStretch shows the pools that there are now, also when their last target has gone.
 func (r *recorder) showStretch() {
 	var stretch []metrics.Stretch
-	for _, s := range r.probing.governor.Load().Stretch() {
-		stretch = append(stretch, metrics.Stretch{Account: s.Account, Region: s.Region, Service: "elasticloadbalancing", Factor: s.Factor})
+	for _, p := range r.probing.governor.Load().Pools() {
+		stretch = append(stretch, metrics.Stretch{Account: p.Account, Region: p.Region, Service: "elasticloadbalancing", Factor: p.Factor})
 	}
 	r.metrics.SetStretch(stretch)
 }

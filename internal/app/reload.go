@@ -80,10 +80,10 @@ func (a *App) rediscovered() {
 
 // warnOfPass tells when a budget is too small for its groups; that a group is read again at once when it turns bad stays true.
 func (a *App) warnOfPass() {
-	for _, s := range a.plan.governor.Stretch() {
-		if s.Pass > scheduler.MaxAge {
+	for _, p := range a.plan.governor.Pools() {
+		if p.Pass > scheduler.MaxAge {
 			a.options.Logger.Warn("the ELB budget reads each target group less often than every three minutes: raise aws_api_budget.elb_reads_per_second, or probe fewer groups",
-				"account", s.Account, "region", s.Region, "target_groups", s.Targets, "every", s.Pass.Round(time.Second), "reads_per_second", a.plan.budget.ELBReadsPerSecond)
+				"account", p.Account, "region", p.Region, "target_groups", p.Targets, "every", p.Pass.Round(time.Second), "reads_per_second", a.plan.budget.ELBReadsPerSecond)
 		}
 	}
 }

@@ -40,7 +40,8 @@ var (
 // fail turns the end of a read into its reason, by this table. All but a missing target group is unknown: the observer's trouble is not the group's.
 //
 //	TargetGroupNotFound                     → registration/target_group_missing
-//	ValidationError                         of what has not the shape of an ARN or a name → the same; else observer_unavailable: ELB says it of ARNs of other accounts and regions too
+//	ValidationError, of no ARN or name      → registration/target_group_missing: what has not their shape cannot exist
+//	ValidationError                         → observer_unavailable: ELB says it also of ARNs of other accounts and regions
 //	Throttling, ThrottlingException, …      → elb_api_throttled
 //	AccessDenied, AccessDeniedException     → observer_denied
 //	LoadBalancerNotFound                    → not_measurable: it has no target groups to find

@@ -157,8 +157,8 @@ func (g *Governor) Next(target chain.Target, earliest time.Time) time.Time {
 	return m.pool.next(m, earliest, g.options.Now())
 }
 
-// Stretch says how a pool shares its budget.
-type Stretch struct {
+// PoolState is how a pool shares its budget now.
+type PoolState struct {
 	Account string // "observer NAME" of groups whose account is not known, since only their name is
 	Region  string
 	Targets int
@@ -169,13 +169,13 @@ type Stretch struct {
 	Pass time.Duration
 }
 
-// Stretch returns every pool, by account and region.
-func (g *Governor) Stretch() []Stretch {
+// Pools returns every pool, by account and region.
+func (g *Governor) Pools() []PoolState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := make([]Stretch, 0, len(g.pools))
+	list := make([]PoolState, 0, len(g.pools))
 	for key, p := range g.pools {
-		s := Stretch{Account: key.account, Region: key.region, Targets: len(p.members), Factor: p.stable.stretch, HotFactor: p.hot.stretch}
+		s := PoolState{Account: key.account, Region: key.region, Targets: len(p.members), Factor: p.stable.stretch, HotFactor: p.hot.stretch}
 		if p.alike {
 			s.HotFactor = s.Factor
 		}
@@ -187,7 +187,7 @@ func (g *Governor) Stretch() []Stretch {
 		}
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(a, b Stretch) int {
+	slices.SortFunc(list, func(a, b PoolState) int {
 		return cmp.Or(strings.Compare(a.Account, b.Account), strings.Compare(a.Region, b.Region))
 	})
 	return list

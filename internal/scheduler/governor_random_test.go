@@ -27,7 +27,7 @@ type history struct {
 	most    int // that are bad at once
 	bad     map[string]bool
 	slack   time.Duration // what a change of the shares may add to a pass
-	stretch Stretch       // of the pool, as it is now
+	stretch PoolState     // of the pool, as it is now
 	bucket  *rate.Limiter
 
 	reads, asked int
@@ -114,7 +114,7 @@ func (h *history) turn() {
 
 // change notes what everybody may have to wait from now on.
 func (h *history) change() {
-	now := h.g.Stretch()[0]
+	now := h.g.Pools()[0]
 	if now == h.stretch {
 		return
 	}

@@ -19,17 +19,17 @@ import (
 func TestShares(t *testing.T) {
 	for name, c := range map[string]struct {
 		targets, hot int
-		want         Stretch
+		want         PoolState
 	}{
-		"nobody asks for too much":              {57, 0, Stretch{Factor: 1, HotFactor: 1, Pass: own}},
-		"the stable ones do":                    {300, 0, Stretch{Factor: 10 / 1.9, HotFactor: 1, Pass: 157895 * time.Millisecond}},
-		"hot ones come first":                   {300, 6, Stretch{Factor: 9.8 / 1.7, HotFactor: 1, Pass: 172941 * time.Millisecond}},
-		"hot ones have what stable ones leave":  {57, 57, Stretch{Factor: 1, HotFactor: 1, Pass: own}},
-		"hot ones have half":                    {300, 60, Stretch{Factor: 8 / 0.95, HotFactor: 2 / 0.95, Pass: 252632 * time.Millisecond}},
-		"hot ones are half":                     {300, 150, Stretch{Factor: 5 / 0.95, HotFactor: 5 / 0.95, Pass: 157895 * time.Millisecond}},
-		"hot ones are most: all are alike":      {300, 200, Stretch{Factor: 10 / 1.9, HotFactor: 10 / 1.9, Pass: 157895 * time.Millisecond}},
-		"all are hot":                           {300, 300, Stretch{Factor: 10 / 1.9, HotFactor: 10 / 1.9, Pass: 157895 * time.Millisecond}},
-		"one in trouble among too many for one": {1, 1, Stretch{Factor: 1, HotFactor: 1, Pass: own}},
+		"nobody asks for too much":              {57, 0, PoolState{Factor: 1, HotFactor: 1, Pass: own}},
+		"the stable ones do":                    {300, 0, PoolState{Factor: 10 / 1.9, HotFactor: 1, Pass: 157895 * time.Millisecond}},
+		"hot ones come first":                   {300, 6, PoolState{Factor: 9.8 / 1.7, HotFactor: 1, Pass: 172941 * time.Millisecond}},
+		"hot ones have what stable ones leave":  {57, 57, PoolState{Factor: 1, HotFactor: 1, Pass: own}},
+		"hot ones have half":                    {300, 60, PoolState{Factor: 8 / 0.95, HotFactor: 2 / 0.95, Pass: 252632 * time.Millisecond}},
+		"hot ones are half":                     {300, 150, PoolState{Factor: 5 / 0.95, HotFactor: 5 / 0.95, Pass: 157895 * time.Millisecond}},
+		"hot ones are most: all are alike":      {300, 200, PoolState{Factor: 10 / 1.9, HotFactor: 10 / 1.9, Pass: 157895 * time.Millisecond}},
+		"all are hot":                           {300, 300, PoolState{Factor: 10 / 1.9, HotFactor: 10 / 1.9, Pass: 157895 * time.Millisecond}},
+		"one in trouble among too many for one": {1, 1, PoolState{Factor: 1, HotFactor: 1, Pass: own}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGovernor(t, 2)
@@ -40,13 +40,13 @@ func TestShares(t *testing.T) {
 			}
 			c.want.Account, c.want.Region, c.want.Targets, c.want.Hot = "111122223333", "eu-west-1", c.targets, c.hot
 			near := cmp.Options{cmpopts.EquateApprox(1e-9, 0), cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < time.Millisecond })}
-			if diff := cmp.Diff([]Stretch{c.want}, g.Stretch(), near); diff != "" {
+			if diff := cmp.Diff([]PoolState{c.want}, g.Pools(), near); diff != "" {
 				t.Error(diff)
 			}
 			for _, target := range fleet {
 				g.Observe(seen(target, time.Now(), false))
 			}
-			if s := g.Stretch()[0]; s.Hot != 0 {
+			if s := g.Pools()[0]; s.Hot != 0 {
 				t.Errorf("%d are hot for ever", s.Hot)
 			}
 		})
@@ -77,16 +77,16 @@ func TestPoolsAreIndependent(t *testing.T) {
 		if oldest := there.oldest(others); oldest > own {
 			t.Errorf("a value of the pool without trouble was %s old", oldest)
 		}
-		want := []Stretch{
+		want := []PoolState{
 			{Account: "111122223333", Region: "eu-west-1", Targets: 200, Hot: 200, Factor: 200.0 / 57, HotFactor: 200.0 / 57},
 			{Account: "444455556666", Region: "eu-west-1", Targets: 40, Factor: 1, HotFactor: 1},
 			{Account: "observer exporter", Region: "eu-west-1", Targets: 1, Factor: 1, HotFactor: 1},
 		}
-		if diff := cmp.Diff(want, g.Stretch(), cmpopts.EquateApprox(1e-9, 0), cmpopts.IgnoreFields(Stretch{}, "Pass")); diff != "" {
+		if diff := cmp.Diff(want, g.Pools(), cmpopts.EquateApprox(1e-9, 0), cmpopts.IgnoreFields(PoolState{}, "Pass")); diff != "" {
 			t.Error(diff)
 		}
 		g.Set(others)
-		if n := len(g.Stretch()); n != 1 || len(g.members) != 40 {
+		if n := len(g.Pools()); n != 1 || len(g.members) != 40 {
 			t.Errorf("%d pools and %d targets stay", n, len(g.members))
 		}
 	})
@@ -112,7 +112,7 @@ func TestPlaceIsKeptAcrossPools(t *testing.T) {
 		if wait := g.Next(known, slot.Add(own)).Sub(began); wait > newcomer/2 {
 			t.Errorf("its next slot is %s away, that of a newcomer %s", wait, newcomer)
 		}
-		if list := g.Stretch(); len(list) != 1 || list[0].Targets != 200 {
+		if list := g.Pools(); len(list) != 1 || list[0].Targets != 200 {
 			t.Errorf("pools %+v", list)
 		}
 	})
@@ -142,7 +142,7 @@ func TestUnknownTargetIsNotPaced(t *testing.T) {
 	g := newGovernor(t, 2)
 	at := time.Now().Add(time.Hour)
 	g.Observe(seen(groups(1)[0], at, true))
-	if got := g.Next(groups(1)[0], at); !got.Equal(at) || len(g.Stretch()) != 0 {
+	if got := g.Next(groups(1)[0], at); !got.Equal(at) || len(g.Pools()) != 0 {
 		t.Errorf("got %s for %s", got, at)
 	}
 }
@@ -233,7 +233,7 @@ func TestTinyBudgets(t *testing.T) {
 				t.Errorf("at %g reads a second target %d waits %s", reads, i, wait)
 			}
 		}
-		if pass := g.Stretch()[0].Pass; pass < 300*time.Second {
+		if pass := g.Pools()[0].Pass; pass < 300*time.Second {
 			t.Errorf("at %g reads a second a pass takes %s", reads, pass)
 		}
 	}

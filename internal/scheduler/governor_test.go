@@ -169,7 +169,7 @@ func TestReloadsKeepTheirPlace(t *testing.T) {
 			t.Errorf("a read waited %s, %d were throttled", longest, throttled)
 		}
 		stop(t, s)
-		if n := g.Stretch()[0].Targets; n != 241 {
+		if n := g.Pools()[0].Targets; n != 241 {
 			t.Errorf("%d targets", n)
 		}
 	})
@@ -186,7 +186,7 @@ func TestThrottlingHeatsNobody(t *testing.T) {
 		s.Set(fleet)
 		for range 40 {
 			time.Sleep(15 * time.Second)
-			if hot := g.Stretch()[0].Hot; hot != 0 {
+			if hot := g.Pools()[0].Hot; hot != 0 {
 				t.Fatalf("%d targets are in trouble", hot)
 			}
 		}

@@ -106,7 +106,7 @@ func (p *pool) remove(m *member) {
 	delete(p.members, m)
 }
 
-// next answers Governor.Next.
+// next answers Governor.Next: the slot, which costs a read, when the member's turn has come; else when that is expected. A slot that nobody came for in time is lost and costs nothing.
 func (p *pool) next(m *member, earliest, now time.Time) time.Time {
 	l := p.lane(m)
 	if !m.earliest.Equal(earliest) {
@@ -115,7 +115,7 @@ func (p *pool) next(m *member, earliest, now time.Time) time.Time {
 			m.promised = earliest.Add(l.stretched(m.interval) - m.interval)
 		}
 	}
-	if now.Sub(m.promised) > m.window { // nobody came in time: the slot is lost, and costs nothing
+	if now.Sub(m.promised) > m.window { // lost
 		return p.end(m, m.promised)
 	}
 	l.join(m)
