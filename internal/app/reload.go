@@ -68,7 +68,7 @@ func (a *App) retarget() {
 	a.scheduler.Set(targets)
 	a.current = targets
 	a.recorder.showStretch()
-	a.warnOfPass()
+	a.warnOfLongPass()
 }
 
 // rediscovered takes in what discovery has found.
@@ -78,8 +78,8 @@ func (a *App) rediscovered() {
 	a.retarget()
 }
 
-// warnOfPass tells when a budget is too small for its groups; that a group is read again at once when it turns bad stays true.
-func (a *App) warnOfPass() {
+// warnOfLongPass tells when a budget is too small for its groups; that a group is read again at once when it turns bad stays true.
+func (a *App) warnOfLongPass() {
 	for _, p := range a.plan.governor.Pools() {
 		if p.Pass > scheduler.MaxAge {
 			a.options.Logger.Warn("the ELB budget reads each target group less often than every three minutes: raise aws_api_budget.elb_reads_per_second, or probe fewer groups",

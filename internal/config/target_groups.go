@@ -23,10 +23,12 @@ const (
 	mostTargets          = 1000 // of a target group (AWS, Quotas for your Application Load Balancers)
 )
 
-// The keys of an entry: those that say which target groups are meant, of which one is given, and the others. The first two selectors name one group.
+// The keys of an entry: those that say which target groups are meant, of which one is given, and the others.
 var (
-	selectors = []string{"arn", "target_group_name", "load_balancer", "tags", "bindings_of"}
-	groupKeys = []string{"name", "region", "observer", "binding", "min_healthy", "interval", "timeout", "labels", "request"}
+	oneGroup   = []string{"arn", "target_group_name"}
+	manyGroups = []string{"load_balancer", "tags", "bindings_of"}
+	selectors  = slices.Concat(oneGroup, manyGroups)
+	groupKeys  = []string{"name", "region", "observer", "binding", "min_healthy", "interval", "timeout", "labels", "request"}
 )
 
 // groupReader reads entries; what they refer to is declared already.
@@ -105,7 +107,7 @@ func (r *groupReader) selector(f fields) bool {
 		r.report(f.atKey(given[1]), twoGroupSelectors, given[0], given[1])
 		return false
 	}
-	if slices.Contains(selectors[:2], given[0]) {
+	if slices.Contains(oneGroup, given[0]) {
 		return true
 	}
 	for _, key := range []string{"binding", "request"} {

@@ -22,7 +22,9 @@ const (
 )
 
 // sids are the statements' names, by grant.
-var sids = []string{"AssumeRoles", "ReadClusters", "ReadAccessEntries", "ReadTargetGroups", "ReadPrincipals"}
+var sids = [...]string{
+	assumeRoles: "AssumeRoles", readClusters: "ReadClusters", readEntries: "ReadAccessEntries", readGroups: "ReadTargetGroups", readPrincipals: "ReadPrincipals",
+}
 
 // principal is what one principal must be allowed.
 type principal struct {

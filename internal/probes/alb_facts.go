@@ -62,7 +62,7 @@ func (v *groupView) overrides() string {
 			by[m.Override]++
 		}
 	}
-	return countCodes(by)
+	return joinCodes(chain.CountCodes(by))
 }
 
 // anomalies tells targets that the load balancer finds unlike the others.

@@ -42,6 +42,7 @@ func TestGates(t *testing.T) {
 		}, stale, "shop/web"},
 		"C76 the gate lags behind ELB": {func(f *albFake, _ *chain.Target) { f.waits(since(10 * time.Minute)) }, stale, "ELB finds the pod shop-3 (10.0.1.13) healthy"},
 		"C76 the condition is absent":  {func(f *albFake, _ *chain.Target) { f.waits(chain.ReadinessGate{Binding: "shop"}) }, stale, "healthy"},
+		"the condition has no time":    {func(f *albFake, _ *chain.Target) { f.waits(chain.ReadinessGate{Binding: "shop", Set: true}) }, stale, "healthy"},
 		"the pod is young": {func(f *albFake, _ *chain.Target) {
 			f.waits(chain.ReadinessGate{Binding: "shop"})
 			f.pods[2].Created = noon.Add(-30 * time.Second)

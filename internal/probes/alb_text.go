@@ -5,9 +5,8 @@
 package probes
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
@@ -32,56 +31,24 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// summarize counts targets by state, with the codes of the states that have one: "2 healthy, 3 unhealthy (Target.Timeout 2, Target.FailedHealthChecks 1)".
+// summarize tells how many targets are in which state, with the codes of the states that have one: "2 healthy, 3 unhealthy (Target.Timeout 2, Target.FailedHealthChecks 1)".
 func summarize(targets []chain.TargetHealth) string {
-	states, codes := map[chain.TargetState]int{}, map[chain.TargetState]map[string]int{}
-	for _, t := range targets {
-		states[t.State]++
-		if t.Code == "" {
-			continue
-		}
-		if codes[t.State] == nil {
-			codes[t.State] = map[string]int{}
-		}
-		codes[t.State][t.Code]++
-	}
 	var parts []string
-	for _, state := range orderedStates(states) {
-		part := fmt.Sprintf("%d %s", states[state], state)
-		if len(codes[state]) > 0 {
-			part += " (" + countCodes(codes[state]) + ")"
+	for _, c := range chain.CountStates(targets) {
+		part := fmt.Sprintf("%d %s", c.N, c.State)
+		if len(c.Codes) > 0 {
+			part += " (" + joinCodes(c.Codes) + ")"
 		}
 		parts = append(parts, part)
 	}
-	if len(parts) == 0 {
-		return "no target"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "no target")
 }
 
-// orderedStates lists the states that are there: those that are known in their order, then what AWS has invented since.
-func orderedStates(states map[chain.TargetState]int) []chain.TargetState {
-	var order []chain.TargetState
-	for _, state := range chain.TargetStates {
-		if states[state] > 0 {
-			order = append(order, state)
-		}
-	}
-	for _, state := range slices.Sorted(maps.Keys(states)) {
-		if !slices.Contains(chain.TargetStates, state) {
-			order = append(order, state)
-		}
-	}
-	return order
-}
-
-// countCodes lists codes, the commonest first.
-func countCodes(codes map[string]int) string {
-	names := slices.Sorted(maps.Keys(codes))
-	slices.SortStableFunc(names, func(a, b string) int { return codes[b] - codes[a] })
+// joinCodes lists codes with their number.
+func joinCodes(codes []chain.CodeCount) string {
 	var parts []string
-	for _, name := range names {
-		parts = append(parts, fmt.Sprintf("%s %d", name, codes[name]))
+	for _, c := range codes {
+		parts = append(parts, fmt.Sprintf("%s %d", c.Code, c.N))
 	}
 	return strings.Join(parts, ", ")
 }

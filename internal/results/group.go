@@ -7,7 +7,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -19,19 +18,12 @@ import (
 // Group is what there is to say of a target group, for the ladder of a terminal and the pages alike.
 type Group struct {
 	Targets []chain.TargetReading // the worst first, those of another cluster last
-	Counts  []StateCount          // the group's own, by state
+	Counts  []chain.StateCount    // the group's own, by state
 	Foreign int                   // targets of another cluster
 	AWS     string                // such as "2 healthy, 1 unhealthy (Target.Timeout)"
 	Cluster string                // such as "3 ready, 1 not ready, 0 terminating; not registered: 10.0.1.14"; "" when no cluster was asked
 	// FailOpen says where the load balancer routes to all targets, what that means, and what it does not; "" when it does nowhere.
 	FailOpen string
-}
-
-// StateCount is how many targets are in a state, and why.
-type StateCount struct {
-	State chain.TargetState
-	N     int
-	Codes string // the reason codes, the commonest first; "" when there are none
 }
 
 // missingLimit is how many unregistered addresses a line names.
@@ -43,15 +35,15 @@ func NewGroup(run chain.Run) *Group {
 	if reading == nil {
 		return nil
 	}
-	group := &Group{Targets: slices.Clone(reading.Targets), Counts: countStates(reading.Targets)}
+	group := &Group{Targets: slices.Clone(reading.Targets), Counts: chain.CountStates(own(reading.Targets))}
 	slices.SortStableFunc(group.Targets, func(a, b chain.TargetReading) int { return cmp.Compare(rank(a), rank(b)) })
 	var said []string
-	own := 0
+	group.Foreign = len(reading.Targets)
 	for _, c := range group.Counts {
-		said = append(said, c.String())
-		own += c.N
+		said = append(said, stateText(c))
+		group.Foreign -= c.N
 	}
-	if group.Foreign = len(reading.Targets) - own; group.Foreign > 0 {
+	if group.Foreign > 0 {
 		said = append(said, fmt.Sprintf("%d not of this cluster", group.Foreign))
 	}
 	group.AWS = cmp.Or(strings.Join(said, ", "), "no targets")
@@ -64,11 +56,30 @@ func NewGroup(run chain.Run) *Group {
 	return group
 }
 
-// String is such as "3 unhealthy (Target.Timeout 2, Target.FailedHealthChecks 1)".
-func (c StateCount) String() string {
+// own are the targets that are not of another cluster.
+func own(targets []chain.TargetReading) []chain.TargetHealth {
+	var all []chain.TargetHealth
+	for _, t := range targets {
+		if !t.Foreign {
+			all = append(all, t.TargetHealth)
+		}
+	}
+	return all
+}
+
+// stateText is such as "3 unhealthy (Target.Timeout 2, Target.FailedHealthChecks 1)"; a code that all of them have is not counted again.
+func stateText(c chain.StateCount) string {
+	var codes []string
+	for _, of := range c.Codes {
+		if of.N < c.N {
+			codes = append(codes, fmt.Sprintf("%s %d", of.Code, of.N))
+		} else {
+			codes = append(codes, of.Code)
+		}
+	}
 	text := fmt.Sprintf("%d %s", c.N, c.State)
-	if c.Codes != "" {
-		text += " (" + c.Codes + ")"
+	if len(codes) > 0 {
+		text += " (" + strings.Join(codes, ", ") + ")"
 	}
 	return text
 }
@@ -120,39 +131,4 @@ func rank(t chain.TargetReading) int {
 		return len(worstFirst)
 	}
 	return at
-}
-
-// countStates counts the group's own targets: the states of the API in its order, then others.
-func countStates(targets []chain.TargetReading) []StateCount {
-	count, codes := map[chain.TargetState]int{}, map[chain.TargetState]map[string]int{}
-	for _, t := range targets {
-		if t.Foreign {
-			continue
-		}
-		count[t.State]++
-		if codes[t.State] == nil {
-			codes[t.State] = map[string]int{}
-		}
-		codes[t.State][t.Code]++
-	}
-	strange := slices.DeleteFunc(slices.Sorted(maps.Keys(count)), func(s chain.TargetState) bool { return slices.Contains(chain.TargetStates, s) })
-	var counts []StateCount
-	for _, state := range slices.Concat(chain.TargetStates, strange) {
-		if n := count[state]; n > 0 {
-			counts = append(counts, StateCount{state, n, listCodes(codes[state], n)})
-		}
-	}
-	return counts
-}
-
-// listCodes counts each code, unless it is that of all.
-func listCodes(codes map[string]int, all int) string {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(codes)), func(code string) bool { return code == "" })
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(codes[b], codes[a]) })
-	for i, name := range names {
-		if n := codes[name]; n < all {
-			names[i] = fmt.Sprintf("%s %d", name, n)
-		}
-	}
-	return strings.Join(names, ", ")
 }

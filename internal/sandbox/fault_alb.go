@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	discoveryv1 "k8s.io/api/discovery/v1"
+
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
 
@@ -17,11 +19,8 @@ const (
 	webTarget  = "web"
 )
 
-// shopIDs and webIDs are the targets of the scene's groups.
-var (
-	shopIDs = []string{"10.0.1.11", "10.0.2.12", "10.0.1.13"}
-	webIDs  = []string{"i-0aaaaaaaaaaaaaaa1", "i-0bbbbbbbbbbbbbbb2"}
-)
+// shopIDs are the targets of the scene's group shop.
+var shopIDs = []string{"10.0.1.11", "10.0.2.12", "10.0.1.13"}
 
 // group makes a change of a target group into what a fault applies.
 func group(arn string, change func(GroupView)) func(*Scene) error {
@@ -87,7 +86,7 @@ func readiness(ready bool, addresses ...string) func(*Scene) error {
 func scaledTo(addresses ...string) func(*Scene) error {
 	return objects(func(o *Objects) {
 		slice := o.EndpointSlices[sceneSlice].DeepCopy()
-		slice.Endpoints = slices.DeleteFunc(slice.Endpoints, func(e endpoint) bool { return !slices.Contains(addresses, e.Addresses[0]) })
+		slice.Endpoints = slices.DeleteFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool { return !slices.Contains(addresses, e.Addresses[0]) })
 		o.EndpointSlices[sceneSlice] = slice
 	})
 }

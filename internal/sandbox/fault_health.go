@@ -5,7 +5,7 @@
 package sandbox
 
 import (
-	"time"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -51,7 +51,9 @@ var healthFaults = []Fault{
 			}
 		}), objects(func(o *Objects) {
 			for name, node := range o.Nodes {
-				o.Nodes[name] = sceneNode(name, node.Spec.ProviderID[len(node.Spec.ProviderID)-len(webIDs[0]):], node.Status.Addresses[0].Address, node.Labels["topology.kubernetes.io/zone"], time.Now())
+				young := node.DeepCopy()
+				young.CreationTimestamp = metav1.Now()
+				o.Nodes[name] = young
 			}
 		})),
 	}),

@@ -8,13 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
-
-type endpoint = discoveryv1.Endpoint
 
 var registrationFaults = []Fault{
 	failing(chain.StepRegistration, chain.ReasonTargetGroupMissing, Fault{
