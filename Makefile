@@ -19,7 +19,7 @@ build: ## Build the commands into bin/
 
 .PHONY: test
 test: ## Run the tests under the race detector (needs a C compiler; `go test ./...` needs none)
-	go test -race ./...
+	go test -race -timeout 30m ./...
 
 .PHONY: lint
 lint: ## Run every linter of .golangci.yml on both modules
@@ -55,14 +55,23 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	done
 
 .PHONY: generate
-generate: ## Write the generated files: docs/reasons.md, docs/metrics.md and what else internal/docgen knows
+generate: ## Write the generated files: docs/reasons.md, docs/metrics.md, and the rules, their tests and the Alertmanager configuration in deploy/
 	go run ./internal/docgen
+	go run ./cmd/slogen all
 
 .PHONY: check-generated
 check-generated: generate ## Fail when a generated file is stale or not committed (run it on a clean work tree)
 	git diff --exit-code
 	@untracked=$$(git ls-files --others --exclude-standard); \
 	if [[ -n $$untracked ]]; then printf 'generated, but not committed:\n%s\n' "$$untracked"; exit 1; fi
+
+.PHONY: check-rules
+check-rules: ## Hold the generated rules against Debian's promtool and amtool (packages prometheus and prometheus-alertmanager)
+	promtool check rules deploy/prometheus/rules/*.yaml
+	promtool test rules deploy/prometheus/rules/tests/*.yaml
+	amtool check-config deploy/prometheus/alertmanager.yaml
+	go test ./internal/slo/sloth -run TestPromtool -count=1 -promtool
+	go test ./internal/slo/alertmanager -count=1 -amtool
 
 .PHONY: e2e
 e2e: ## Run the tests against a real etcd, kube-apiserver and aws-iam-authenticator (the first build of these takes about 10 minutes)
