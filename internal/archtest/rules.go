@@ -57,6 +57,10 @@ var Rules = []Rule{
 		From: []string{"internal/kube", "internal/request"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain", "internal/wire"},
 	},
 	{
+		Name: "diag reads YAML for whoever has a schema, and knows none",
+		From: []string{"internal/diag"}, Deny: []string{anyOurs}, Allow: []string{"internal/chain", "internal/diag"},
+	},
+	{
 		Name: "app wires everything, so only commands import it",
 		Deny: []string{"internal/app"}, Except: []string{"cmd", "internal/app", "test/e2e"},
 	},

@@ -10,15 +10,16 @@ import (
 	"slices"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
-func (d *decoder) access(root fields, probe Probe, identities *declared[chain.Identity], clusters *declared[chain.Cluster]) []chain.Target {
+func (d *decoder) access(root diag.Fields, probe Probe, identities *declared[chain.Identity], clusters *declared[chain.Cluster]) []chain.Target {
 	var targets []chain.Target
-	first := map[string]place{}
-	for i, item := range root.list("access") {
-		f := d.mapping(item, fmt.Sprintf("access[%d]", i), "cluster", "identity", "expect", "rbac", "interval", "timeout")
-		f.require("cluster", "the name of a cluster in section clusters")
-		f.require("identity", "the name of an identity in section identities")
+	first := map[string]diag.Place{}
+	for i, item := range root.List("access") {
+		f := d.Mapping(item, fmt.Sprintf("access[%d]", i), "cluster", "identity", "expect", "rbac", "interval", "timeout")
+		f.Require("cluster", "the name of a cluster in section clusters")
+		f.Require("identity", "the name of an identity in section identities")
 		target := chain.Target{Kind: chain.KindAccess, Expect: d.expect(f)}
 		schedule := d.schedule(f, probe)
 		target.Interval, target.Timeout = schedule.Interval, schedule.Timeout
@@ -30,10 +31,10 @@ func (d *decoder) access(root fields, probe Probe, identities *declared[chain.Id
 		}
 		target.Name = chain.AccessName(identity.Name, cluster.Name)
 		if earlier, twice := first[target.Name]; twice {
-			d.report(d.at(item), duplicateAccess, identity.Name, cluster.Name, earlier.line, earlier.column)
+			d.Report(d.At(item), duplicateAccess, identity.Name, cluster.Name, earlier.Line, earlier.Column)
 			continue
 		}
-		first[target.Name] = d.at(item)
+		first[target.Name] = d.At(item)
 		target.Identity, target.Cluster, target.Observer = identity, cluster, identities.values[cluster.Observer]
 		d.checkPair(f, target)
 		targets = append(targets, target)
@@ -42,15 +43,15 @@ func (d *decoder) access(root fields, probe Probe, identities *declared[chain.Id
 }
 
 // checkPair checks what an identity and a cluster must not be to each other.
-func (d *decoder) checkPair(f fields, target chain.Target) {
+func (d *decoder) checkPair(f diag.Fields, target chain.Target) {
 	identity, cluster := target.Identity, target.Cluster
 	if identity.Name == cluster.Observer {
-		d.report(f.at("identity"), ownObserver, identity.Name, cluster.Name)
+		d.Report(f.At("identity"), ownObserver, identity.Name, cluster.Name)
 	}
 	if foreign := foreignPartition(identity, cluster.Region); foreign != "" {
-		d.crossPartition(f.at("identity"), identity.Name, foreign, placed{"an identity", "cluster", cluster.Name, cluster.Region})
+		d.crossPartition(f.At("identity"), identity.Name, foreign, placed{"an identity", "cluster", cluster.Name, cluster.Region})
 	}
-	d.checkLabels(f.at("identity"), identity, cluster)
+	d.checkLabels(f.At("identity"), identity, cluster)
 }
 
 var (
@@ -58,17 +59,17 @@ var (
 	placeholders = []string{"{{SessionName}}", "{{AccountID}}"}
 )
 
-func (d *decoder) expect(f fields) chain.Expect {
-	n := f.values["expect"]
+func (d *decoder) expect(f diag.Fields) chain.Expect {
+	n := f.Node("expect")
 	if n == nil {
 		return chain.Expect{}
 	}
-	expect := d.mapping(n, "expect", "username", "groups")
-	username := expect.text("username")
+	expect := d.Mapping(n, "expect", "username", "groups")
+	username := expect.Text("username")
 	for _, found := range placeholder.FindAllStringIndex(username, -1) {
 		if word := username[found[0]:found[1]]; !slices.Contains(placeholders, word) {
-			d.report(d.within(expect.values["username"], found[0]), badTemplate, word)
+			d.Report(d.word(expect.Node("username"), found[0]), badTemplate, word)
 		}
 	}
-	return chain.Expect{Username: username, Groups: expect.texts("groups")}
+	return chain.Expect{Username: username, Groups: expect.Texts("groups")}
 }

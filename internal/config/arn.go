@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // regionShape is two letters (or eusc, the European Sovereign Cloud), words, and one digit.
@@ -47,32 +48,32 @@ var (
 )
 
 // arn reads an ARN; "" when it is not given or wrong.
-func (f fields) arn(key string, kind arnKind) string {
-	text := f.text(key)
-	if text == "" || !f.checkARN(key, text, kind) {
+func (d *decoder) arn(f diag.Fields, key string, kind arnKind) string {
+	text := f.Text(key)
+	if text == "" || !d.checkARN(f, key, text, kind) {
 		return ""
 	}
 	return text
 }
 
 // checkARN reports the first thing that is wrong with an ARN.
-func (f fields) checkARN(key, text string, kind arnKind) bool {
-	at, parts := f.at(key), strings.SplitN(text, ":", 6)
+func (d *decoder) checkARN(f diag.Fields, key, text string, kind arnKind) bool {
+	at, parts := f.At(key), strings.SplitN(text, ":", 6)
 	switch {
 	case len(parts) != 6 || parts[0] != "arn":
-		f.d.report(at, arnShape, text, kind.example)
+		d.Report(at, arnShape, text, kind.example)
 	case !slices.Contains(chain.Partitions(), parts[1]):
-		f.d.report(at, arnPartition, parts[1], text, partitionHint())
+		d.Report(at, arnPartition, parts[1], text, partitionHint())
 	case kind.service == "iam" && chain.CanonicalARN(text) != text:
-		f.d.report(at, arnSession, text, chain.CanonicalARN(text))
+		d.Report(at, arnSession, text, chain.CanonicalARN(text))
 	case parts[2] != kind.service:
-		f.d.report(at, arnService, text, parts[2], kind.service, kind.example)
+		d.Report(at, arnService, text, parts[2], kind.service, kind.example)
 	case kind.regional && (!regionShape.MatchString(parts[3]) || chain.PartitionOfRegion(parts[3]) != parts[1]):
-		f.d.report(at, arnRegion, parts[3], text, parts[1])
+		d.Report(at, arnRegion, parts[3], text, parts[1])
 	case !accountShape.MatchString(parts[4]):
-		f.d.report(at, arnAccount, parts[4], text)
+		d.Report(at, arnAccount, parts[4], text)
 	case !kind.regional && parts[3] != "" || !kind.shape.MatchString(parts[5]):
-		f.d.report(at, arnResource, text, kind.what, kind.example)
+		d.Report(at, arnResource, text, kind.what, kind.example)
 	default:
 		return true
 	}
@@ -103,7 +104,7 @@ func foreignPartition(identity chain.Identity, region string) string {
 // placed is what must be in the partition of its region: who has to fit, and what it has to fit to.
 type placed struct{ who, what, name, region string }
 
-func (d *decoder) crossPartition(at place, identity, foreign string, p placed) {
+func (d *decoder) crossPartition(at diag.Place, identity, foreign string, p placed) {
 	home := chain.PartitionOfRegion(p.region)
-	d.report(at, crossPartition, identity, foreign, p.what, p.name, home, p.who, home)
+	d.Report(at, crossPartition, identity, foreign, p.what, p.name, home, p.who, home)
 }

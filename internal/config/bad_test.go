@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -41,7 +44,7 @@ func TestBadFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[messageID]bool{}
+	seen := map[*diag.Message]bool{}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(file, ".yaml"), func(t *testing.T) {
 			_, err := Load(file)
@@ -55,26 +58,27 @@ func TestBadFiles(t *testing.T) {
 		})
 	}
 	t.Run("too_many_problems", func(t *testing.T) {
-		_, err := Parse("x.yaml", []byte("access: ["+strings.Repeat("x, ", maxProblems+50)+"]"))
+		const many = 250
+		_, err := Parse("x.yaml", []byte("access: ["+strings.Repeat("x, ", many)+"]"))
 		problems := asProblems(t, err)
-		if last := problems[len(problems)-1]; len(problems) != maxProblems+1 || last.id != tooManyProblems {
+		if last := problems[len(problems)-1]; len(problems) >= many || last.Of != diag.TooManyProblems {
 			t.Errorf("got %d problems, the last one %s", len(problems), last)
 		}
-		seen[tooManyProblems] = true
+		seen[diag.TooManyProblems] = true
 	})
-	for id, m := range messages {
-		if !seen[messageID(id)] {
-			t.Errorf("no bad file provokes the message %q", m.text)
+	for _, m := range slices.Concat(diag.Messages(), messages) {
+		if !seen[m] {
+			t.Errorf("no bad file provokes the message %q", m.Text)
 		}
 	}
 }
 
 // checkGolden compares problems with NAME.golden, and checks what holds for every problem.
-func checkGolden(t *testing.T, name string, err error, seen map[messageID]bool) {
+func checkGolden(t *testing.T, name string, err error, seen map[*diag.Message]bool) {
 	t.Helper()
 	problems := asProblems(t, err)
 	for _, p := range problems {
-		seen[p.id] = true
+		seen[p.Of] = true
 		if strings.Contains(p.Message+p.Hint, "%!") {
 			t.Errorf("wording and arguments differ: %s", p)
 		}
@@ -109,17 +113,17 @@ func asProblems(t testing.TB, err error) Problems {
 }
 
 func TestEveryMessageHasWordsAndAHint(t *testing.T) {
-	texts := map[string]messageID{}
-	for id, m := range messages {
-		if m.text == "" || m.hint == "" {
-			t.Errorf("message %d has no text or no hint", id)
+	texts := map[string]bool{}
+	for _, m := range slices.Concat(diag.Messages(), messages) {
+		if m.Text == "" || m.Hint == "" {
+			t.Errorf("message %+v has no text or no hint", m)
 		}
-		if other, twice := texts[m.text]; twice {
-			t.Errorf("messages %d and %d have the same text %q", other, id, m.text)
+		if texts[m.Text] {
+			t.Errorf("two messages have the text %q", m.Text)
 		}
-		texts[m.text] = messageID(id)
-		if strings.Contains(m.text+m.hint, "failed to") {
-			t.Errorf("message %q says \"failed to\"", m.text)
+		texts[m.Text] = true
+		if strings.Contains(m.Text+m.Hint, "failed to") {
+			t.Errorf("message %q says \"failed to\"", m.Text)
 		}
 	}
 }

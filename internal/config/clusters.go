@@ -11,31 +11,32 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
-func (d *decoder) clusters(root fields, identities *declared[chain.Identity]) *declared[chain.Cluster] {
-	return declare(root, "clusters", "cluster", func(item *yaml.Node, i int) (fields, string, chain.Cluster) {
-		f := d.mapping(item, fmt.Sprintf("clusters[%d]", i), "name", "region", "eks_name", "account_id", "observer", "endpoint", "ca_file", "labels")
+func (d *decoder) clusters(root diag.Fields, identities *declared[chain.Identity]) *declared[chain.Cluster] {
+	return declare(d, root, "clusters", "cluster", func(item *yaml.Node, i int) (diag.Fields, string, chain.Cluster) {
+		f := d.Mapping(item, fmt.Sprintf("clusters[%d]", i), "name", "region", "eks_name", "account_id", "observer", "endpoint", "ca_file", "labels")
 		cluster := d.cluster(f)
 		cluster.Observer = d.observer(f, cluster, identities)
 		return f, cluster.Name, cluster
 	})
 }
 
-func (d *decoder) cluster(f fields) chain.Cluster {
-	f.require("name", "targets refer to the cluster by its name")
-	f.require("region", "the cluster's AWS region, such as eu-west-1; it is never taken from AWS_REGION")
+func (d *decoder) cluster(f diag.Fields) chain.Cluster {
+	f.Require("name", "targets refer to the cluster by its name")
+	f.Require("region", "the cluster's AWS region, such as eu-west-1; it is never taken from AWS_REGION")
 	cluster := chain.Cluster{
-		Name: f.text("name"), Region: d.region(f), AccountID: d.accountID(f), Endpoint: d.endpoint(f), CAFile: d.caFile(f, clusterCA), Labels: d.labels(f, accessLabels),
+		Name: f.Text("name"), Region: d.region(f), AccountID: d.accountID(f), Endpoint: d.endpoint(f), CAFile: d.caFile(f, clusterCA), Labels: d.labels(f, accessLabels),
 	}
 	cluster.EKSName = d.eksName(f, cluster.Name)
 	return cluster
 }
 
-func (d *decoder) region(f fields) string {
-	region := f.text("region")
+func (d *decoder) region(f diag.Fields) string {
+	region := f.Text("region")
 	if region != "" && !regionShape.MatchString(region) {
-		d.report(f.at("region"), badRegion, region)
+		d.Report(f.At("region"), badRegion, region)
 		return ""
 	}
 	return region
@@ -43,15 +44,15 @@ func (d *decoder) region(f fields) string {
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-func (d *decoder) accountID(f fields) string {
-	n := f.values["account_id"]
+func (d *decoder) accountID(f diag.Fields) string {
+	n := f.Node("account_id")
 	if n != nil && n.Kind == yaml.ScalarNode && n.ShortTag() != "!!str" && digits.MatchString(n.Value) {
-		d.report(d.at(n), quoteAccountID, n.Value)
+		d.Report(d.At(n), quoteAccountID, n.Value)
 		return ""
 	}
-	account := f.text("account_id")
+	account := f.Text("account_id")
 	if account != "" && !accountShape.MatchString(account) {
-		d.report(f.at("account_id"), badAccountID, account)
+		d.Report(f.At("account_id"), badAccountID, account)
 	}
 	return account
 }
@@ -60,27 +61,27 @@ func (d *decoder) accountID(f fields) string {
 var eksNameShape = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
 // eksName reads the name at EKS, which defaults to the cluster's own.
-func (d *decoder) eksName(f fields, name string) string {
-	key, eksName := "eks_name", f.text("eks_name")
-	if !f.has(key) {
+func (d *decoder) eksName(f diag.Fields, name string) string {
+	key, eksName := "eks_name", f.Text("eks_name")
+	if !f.Has(key) {
 		key, eksName = "name", name
 		if !nameShape.MatchString(name) {
 			return name // reported as a name
 		}
 	}
 	if eksName != "" && !eksNameShape.MatchString(eksName) {
-		d.report(f.at(key), badEKSName, eksName)
+		d.Report(f.At(key), badEKSName, eksName)
 	}
 	return eksName
 }
 
-func (d *decoder) endpoint(f fields) string {
-	text := f.text("endpoint")
+func (d *decoder) endpoint(f diag.Fields) string {
+	text := f.Text("endpoint")
 	if text == "" {
 		return ""
 	}
 	if wrong := endpointError(text); wrong != "" {
-		d.report(f.at("endpoint"), badEndpoint, wrong)
+		d.Report(f.At("endpoint"), badEndpoint, wrong)
 	}
 	return text
 }
@@ -95,16 +96,16 @@ func endpointError(text string) string {
 }
 
 // observer reads who observes the cluster, and checks that it can be found at all.
-func (d *decoder) observer(f fields, cluster chain.Cluster, identities *declared[chain.Identity]) string {
-	if f.isMapping() && !f.has("observer") && (!f.has("endpoint") || !f.has("ca_file")) {
-		d.report(f.at("name"), noWayToCluster, cluster.Name)
+func (d *decoder) observer(f diag.Fields, cluster chain.Cluster, identities *declared[chain.Identity]) string {
+	if f.IsMapping() && !f.Has("observer") && (!f.Has("endpoint") || !f.Has("ca_file")) {
+		d.Report(f.At("name"), noWayToCluster, cluster.Name)
 	}
 	observer, ok := identities.find(f, "observer")
 	if !ok {
-		return f.text("observer") // the cluster has one, whoever that is
+		return f.Text("observer") // the cluster has one, whoever that is
 	}
 	if foreign := foreignPartition(observer, cluster.Region); foreign != "" {
-		d.crossPartition(f.at("observer"), observer.Name, foreign, placed{"an observer", "cluster", cluster.Name, cluster.Region})
+		d.crossPartition(f.At("observer"), observer.Name, foreign, placed{"an observer", "cluster", cluster.Name, cluster.Region})
 	}
 	return observer.Name
 }

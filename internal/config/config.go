@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // Config is a validated configuration. It is never changed after Parse returned it.
@@ -39,7 +42,10 @@ type AWSAPIBudget struct {
 	ELBReadsPerSecond float64 // default 2
 }
 
-const maxSize = 1 << 20 // of a configuration file, in bytes
+// Problems are all mistakes of one file, in the order of their positions.
+type Problems = diag.Problems
+
+const maxSize = diag.MaxSize // of every file that is read, in bytes
 
 // Load reads and parses a file. Mistakes in it come back as Problems, a file that cannot be read, or that is a pipe or a device, as a *fs.PathError.
 func Load(path string) (*Config, error) {
@@ -58,16 +64,13 @@ func Load(path string) (*Config, error) {
 //
 // name is the file's name: it stands in the problems, and relative file names in the text start at its directory.
 func Parse(name string, data []byte) (*Config, error) {
-	d := newDecoder(name, data[:min(len(data), maxSize)])
+	d := newDecoder(name, data)
 	var config *Config
-	if len(data) > maxSize {
-		d.report(place{}, fileTooLarge)
-	} else if root := d.document(); root != nil {
-		config = d.config(d.mapping(d.follow(root), "the configuration", slices.Concat(sections, unsupported)...))
+	if root := d.Document(); root != nil {
+		config = d.config(d.Mapping(root, "the configuration", slices.Concat(sections, unsupported)...))
 	}
-	if len(d.problems) > 0 {
-		d.problems.sort()
-		return nil, d.problems
+	if problems := d.Problems(); len(problems) > 0 {
+		return nil, problems
 	}
 	return config, nil
 }
@@ -77,10 +80,10 @@ var (
 	unsupported = []string{"query", "rules", "alertmanagers", "gates"}
 )
 
-func (d *decoder) config(root fields) *Config {
+func (d *decoder) config(root diag.Fields) *Config {
 	for _, section := range unsupported {
-		if root.has(section) {
-			d.report(root.atKey(section), unsupportedSection, section)
+		if root.Has(section) {
+			d.Report(root.AtKey(section), unsupportedSection, section)
 		}
 	}
 	config := &Config{Probe: d.probe(root), AWSAPIBudget: d.apiBudget(root)}
@@ -93,12 +96,27 @@ func (d *decoder) config(root fields) *Config {
 	return config
 }
 
-func (d *decoder) apiBudget(root fields) AWSAPIBudget {
+func (d *decoder) apiBudget(root diag.Fields) AWSAPIBudget {
 	budget := AWSAPIBudget{EKSReadsPerSecond: 1, ELBReadsPerSecond: 2}
-	if root.has("aws_api_budget") {
-		f := d.mapping(root.values["aws_api_budget"], "aws_api_budget", "eks_reads_per_second", "elb_reads_per_second")
-		budget.EKSReadsPerSecond = f.rate("eks_reads_per_second", budget.EKSReadsPerSecond)
-		budget.ELBReadsPerSecond = f.rate("elb_reads_per_second", budget.ELBReadsPerSecond)
+	if root.Has("aws_api_budget") {
+		f := d.Mapping(root.Node("aws_api_budget"), "aws_api_budget", "eks_reads_per_second", "elb_reads_per_second")
+		budget.EKSReadsPerSecond = d.rate(f, "eks_reads_per_second", budget.EKSReadsPerSecond)
+		budget.ELBReadsPerSecond = d.rate(f, "elb_reads_per_second", budget.ELBReadsPerSecond)
 	}
 	return budget
+}
+
+// rate reads a number of requests per second.
+func (d *decoder) rate(f diag.Fields, key string, otherwise float64) float64 {
+	const least, most = 0.01, 1000 // less than a read in a hundred seconds reads nothing in time
+	n := f.Scalar(key)
+	if n == nil {
+		return otherwise
+	}
+	value, err := strconv.ParseFloat(n.Value, 64)
+	if tag := n.ShortTag(); (tag != "!!int" && tag != "!!float") || err != nil || math.IsNaN(value) || value < least || value > most {
+		d.Report(f.At(key), badRate, key)
+		return otherwise
+	}
+	return value
 }

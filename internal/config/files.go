@@ -14,18 +14,19 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // readFile reads the file that a key names, and returns its resolved name. data is nil when the key is not given or the file cannot be used.
-func (d *decoder) readFile(f fields, key string) (name string, data []byte) {
-	text := f.text(key)
+func (d *decoder) readFile(f diag.Fields, key string) (name string, data []byte) {
+	text := f.Text(key)
 	if text == "" {
 		return "", nil
 	}
 	name = d.path(text)
 	data, err := chain.ReadSmall(name, maxSize)
 	if err != nil {
-		d.report(f.at(key), fileUnusable, key, text, err.Error())
+		d.Report(f.At(key), fileUnusable, key, text, err.Error())
 		return name, nil
 	}
 	return name, data
@@ -38,31 +39,31 @@ const (
 )
 
 // caFile reads the key ca_file: PEM, with at least one certificate.
-func (d *decoder) caFile(f fields, whose string) string {
+func (d *decoder) caFile(f diag.Fields, whose string) string {
 	name, data := d.readFile(f, "ca_file")
 	if data != nil && !x509.NewCertPool().AppendCertsFromPEM(data) {
-		d.report(f.at("ca_file"), noCertificate, f.text("ca_file"), whose)
+		d.Report(f.At("ca_file"), noCertificate, f.Text("ca_file"), whose)
 	}
 	return name
 }
 
 // externalIDFile reads the key external_id_file. What the file holds is dropped: it is read anew at every run.
-func (d *decoder) externalIDFile(f fields) string {
+func (d *decoder) externalIDFile(f diag.Fields) string {
 	name, data := d.readFile(f, "external_id_file")
 	if data != nil && len(bytes.TrimSpace(data)) == 0 {
-		d.report(f.at("external_id_file"), emptyExternalID, f.text("external_id_file"))
+		d.Report(f.At("external_id_file"), emptyExternalID, f.Text("external_id_file"))
 	}
 	return name
 }
 
 // manifestFile reads the key manifest_file: one Kubernetes object. ok is false when it is not given or cannot be used.
-func (d *decoder) manifestFile(f fields) (name string, ok bool) {
+func (d *decoder) manifestFile(f diag.Fields) (name string, ok bool) {
 	name, data := d.readFile(f, "manifest_file")
 	if data == nil {
 		return name, false
 	}
 	if err := checkManifest(data); err != nil {
-		d.report(f.at("manifest_file"), badManifest, f.text("manifest_file"), err.Error())
+		d.Report(f.At("manifest_file"), badManifest, f.Text("manifest_file"), err.Error())
 		return name, false
 	}
 	return name, true
@@ -80,7 +81,7 @@ func checkManifest(data []byte) error {
 			return errors.New("it holds no object")
 		case err != nil:
 			return errors.New("it is not YAML")
-		case isNull(document.Content[0]):
+		case diag.IsNull(document.Content[0]):
 			continue
 		}
 		if objects++; objects > 1 {

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/prometheus/common/model"
-	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // longestLabel is the most bytes of a label's value: it stands on every info series of its cluster, identity or target group.
@@ -24,36 +24,36 @@ var (
 	groupLabels  = []string{"target_group", "region", "cluster", "namespace", "binding"}
 )
 
-func (d *decoder) labels(f fields, reserved []string) map[string]string {
-	n := f.values["labels"]
-	if n == nil || !d.want(n, "labels", yaml.MappingNode) {
+func (d *decoder) labels(f diag.Fields, reserved []string) map[string]string {
+	entries, given := f.Entries("labels")
+	if !given {
 		return nil
 	}
 	labels := map[string]string{}
-	for _, e := range d.entries(n, 0) {
-		switch at := d.at(e.key); {
-		case isSecretKey(e.name):
-			d.report(at, secretKey, e.name, "labels are published on /metrics")
-		case !model.LegacyValidation.IsValidLabelName(e.name):
-			d.report(at, badLabelName, e.name)
-		case slices.Contains(reserved, e.name) || strings.HasPrefix(e.name, model.ReservedLabelPrefix):
-			d.report(at, reservedLabel, e.name, strings.Join(reserved, ", "))
+	for _, e := range entries {
+		switch at := d.At(e.Key); {
+		case isSecretKey(e.Name):
+			d.Report(at, secretKey, e.Name, "labels are published on /metrics")
+		case !model.LegacyValidation.IsValidLabelName(e.Name):
+			d.Report(at, badLabelName, e.Name)
+		case slices.Contains(reserved, e.Name) || strings.HasPrefix(e.Name, model.ReservedLabelPrefix):
+			d.Report(at, reservedLabel, e.Name, strings.Join(reserved, ", "))
 		default:
-			value := d.text(e.value, "label "+e.name)
+			value := d.Text(e.Value, "label "+e.Name)
 			if len(value) > longestLabel {
-				d.report(d.at(e.value), labelTooLong, e.name, len(value))
+				d.Report(d.At(e.Value), labelTooLong, e.Name, len(value))
 			}
-			labels[e.name] = value
+			labels[e.Name] = value
 		}
 	}
 	return labels
 }
 
 // checkLabels reports a label that a cluster and an identity of one target set to different values.
-func (d *decoder) checkLabels(at place, identity chain.Identity, cluster chain.Cluster) {
+func (d *decoder) checkLabels(at diag.Place, identity chain.Identity, cluster chain.Cluster) {
 	for _, name := range slices.Sorted(maps.Keys(cluster.Labels)) {
 		if value, both := identity.Labels[name]; both && value != cluster.Labels[name] {
-			d.report(at, labelConflict, name, cluster.Labels[name], cluster.Name, value, identity.Name)
+			d.Report(at, labelConflict, name, cluster.Labels[name], cluster.Name, value, identity.Name)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 const (
@@ -16,18 +18,18 @@ const (
 	shortestProbe   = time.Second
 )
 
-func (d *decoder) probe(root fields) Probe {
+func (d *decoder) probe(root diag.Fields) Probe {
 	defaults := Probe{defaultInterval, defaultTimeout}
-	if !root.has("probe") {
+	if !root.Has("probe") {
 		return defaults
 	}
-	return d.schedule(d.mapping(root.values["probe"], "probe", "interval", "timeout"), defaults)
+	return d.schedule(d.Mapping(root.Node("probe"), "probe", "interval", "timeout"), defaults)
 }
 
 // schedule reads interval and timeout. When they are wrong the defaults come back, so that one mistake in probe is not a mistake of every target.
-func (d *decoder) schedule(f fields, defaults Probe) Probe {
-	interval, ownInterval := f.duration("interval", defaults.Interval)
-	timeout, ownTimeout := f.duration("timeout", defaults.Timeout)
+func (d *decoder) schedule(f diag.Fields, defaults Probe) Probe {
+	interval, ownInterval := f.Duration("interval", defaults.Interval)
+	timeout, ownTimeout := f.Duration("timeout", defaults.Timeout)
 	if !ownInterval && !ownTimeout {
 		return defaults
 	}
@@ -41,7 +43,7 @@ func (d *decoder) schedule(f fields, defaults Probe) Probe {
 		if !ownTimeout {
 			key = "interval"
 		}
-		d.report(f.at(key), timeoutAboveInterval, written(timeout), written(interval), written(defaults.Interval), written(defaults.Timeout))
+		d.Report(f.At(key), timeoutAboveInterval, written(timeout), written(interval), written(defaults.Interval), written(defaults.Timeout))
 		return defaults
 	}
 	return Probe{interval, timeout}
@@ -53,16 +55,16 @@ type limit struct {
 	why   string
 }
 
-func (d *decoder) atLeast(f fields, key string, value time.Duration, least limit) bool {
+func (d *decoder) atLeast(f diag.Fields, key string, value time.Duration, least limit) bool {
 	if value < least.value {
-		d.report(f.at(key), durationTooShort, key, written(value), written(least.value), least.why)
+		d.Report(f.At(key), durationTooShort, key, written(value), written(least.value), least.why)
 	}
 	return value >= least.value
 }
 
-func (d *decoder) atMost(f fields, key string, value time.Duration, most limit) bool {
+func (d *decoder) atMost(f diag.Fields, key string, value time.Duration, most limit) bool {
 	if value > most.value {
-		d.report(f.at(key), durationTooLong, key, written(value), written(most.value), most.why)
+		d.Report(f.At(key), durationTooLong, key, written(value), written(most.value), most.why)
 	}
 	return value <= most.value
 }

@@ -12,17 +12,18 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
-func (d *decoder) rbac(f fields) (allow, deny []chain.Rule, dryRun []chain.DryRun) {
-	n := f.values["rbac"]
+func (d *decoder) rbac(f diag.Fields) (allow, deny []chain.Rule, dryRun []chain.DryRun) {
+	n := f.Node("rbac")
 	if n == nil {
 		return nil, nil, nil
 	}
-	rbac := d.mapping(n, "rbac", "allow", "deny", "dry_run")
+	rbac := d.Mapping(n, "rbac", "allow", "deny", "dry_run")
 	allow, allowed := d.rules(rbac, "allow", nil)
 	deny, _ = d.rules(rbac, "deny", allowed)
-	for i, item := range rbac.list("dry_run") {
+	for i, item := range rbac.List("dry_run") {
 		if write, ok := d.dryRun(item, i); ok {
 			dryRun = append(dryRun, write)
 		}
@@ -31,20 +32,20 @@ func (d *decoder) rbac(f fields) (allow, deny []chain.Rule, dryRun []chain.DryRu
 }
 
 // rules reads a list of rules, none of them twice and none that is allowed already; places are where each was found.
-func (d *decoder) rules(f fields, key string, allowed map[chain.Rule]place) (rules []chain.Rule, places map[chain.Rule]place) {
-	places = map[chain.Rule]place{}
-	for i, item := range f.list(key) {
+func (d *decoder) rules(f diag.Fields, key string, allowed map[chain.Rule]diag.Place) (rules []chain.Rule, places map[chain.Rule]diag.Place) {
+	places = map[chain.Rule]diag.Place{}
+	for i, item := range f.List(key) {
 		rule, ok := d.rule(item, fmt.Sprintf("%s[%d]", key, i))
 		if !ok {
 			continue
 		}
-		at := d.at(item)
+		at := d.At(item)
 		if earlier, twice := places[rule]; twice {
-			d.report(at, listedTwice, key, rule.String(), earlier.line, earlier.column)
+			d.Report(at, diag.ListedTwice, key, rule.String(), earlier.Line, earlier.Column)
 			continue
 		}
 		if earlier, both := allowed[rule]; both {
-			d.report(at, allowedAndDenied, rule.String(), earlier.line, earlier.column)
+			d.Report(at, allowedAndDenied, rule.String(), earlier.Line, earlier.Column)
 		}
 		places[rule] = at
 		rules = append(rules, rule)
@@ -54,13 +55,13 @@ func (d *decoder) rules(f fields, key string, allowed map[chain.Rule]place) (rul
 
 // rule reads one rule expression; a mistake is shown at its word.
 func (d *decoder) rule(n *yaml.Node, what string) (chain.Rule, bool) {
-	text := d.text(n, what)
+	text := d.Text(n, what)
 	if text == "" {
 		return chain.Rule{}, false
 	}
 	rule, err := chain.ParseRule(text)
 	if wrong, ok := errors.AsType[*chain.RuleError](err); ok {
-		d.report(d.within(n, wrong.Offset), badRule, wrong.Text, wrong.Hint)
+		d.Report(d.word(n, wrong.Offset), badRule, wrong.Text, wrong.Hint)
 	}
 	return rule, err == nil
 }
@@ -72,8 +73,8 @@ var dryRunVerbs = []string{"create", "update", "patch", "delete"}
 func (d *decoder) dryRun(n *yaml.Node, i int) (chain.DryRun, bool) {
 	what := fmt.Sprintf("dry_run[%d]", i)
 	if n.Kind == yaml.MappingNode {
-		f := d.mapping(n, what, "manifest_file")
-		f.require("manifest_file", "the file of one Kubernetes object; or write a rule such as \"create configmaps in shop\"")
+		f := d.Mapping(n, what, "manifest_file")
+		f.Require("manifest_file", "the file of one Kubernetes object; or write a rule such as \"create configmaps in shop\"")
 		name, ok := d.manifestFile(f)
 		return chain.DryRun{ManifestFile: name}, ok
 	}
@@ -81,11 +82,11 @@ func (d *decoder) dryRun(n *yaml.Node, i int) (chain.DryRun, bool) {
 	switch {
 	case !ok:
 	case !slices.Contains(dryRunVerbs, rule.Verb):
-		d.report(d.at(n), dryRunVerb, rule.Verb)
+		d.Report(d.At(n), dryRunVerb, rule.Verb)
 	case rule.Resource == "*" || rule.Group == "*":
-		d.report(d.at(n), dryRunObject, "a write", "one resource", "name the resource instead of *")
+		d.Report(d.At(n), dryRunObject, "a write", "one resource", "name the resource instead of *")
 	case rule.Verb != "create" && rule.Name == "":
-		d.report(d.at(n), dryRunObject, rule.Verb, "the name of an object", fmt.Sprintf("write %s %s NAME", rule.Verb, rule.Resource))
+		d.Report(d.At(n), dryRunObject, rule.Verb, "the name of an object", fmt.Sprintf("write %s %s NAME", rule.Verb, rule.Resource))
 	default:
 		return chain.DryRun{Rule: rule}, true
 	}

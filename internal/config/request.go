@@ -21,6 +21,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 const (
@@ -41,20 +42,20 @@ var (
 )
 
 // request reads the key request; nil when it is not given. within is the timeout of the target's run.
-func (d *decoder) request(f fields, within time.Duration) *chain.Request {
-	n := f.values["request"]
+func (d *decoder) request(f diag.Fields, within time.Duration) *chain.Request {
+	n := f.Node("request")
 	if n == nil {
 		return nil
 	}
-	q := d.mapping(n, "request", "url", "expect_status", "expect_body", "host", "sni", "ca_file", "ip_family", "timeout")
-	q.require("url", "what users ask for through the load balancer, such as https://shop.example.com/healthz")
+	q := d.Mapping(n, "request", "url", "expect_status", "expect_body", "host", "sni", "ca_file", "ip_family", "timeout")
+	q.Require("url", "what users ask for through the load balancer, such as https://shop.example.com/healthz")
 	request := &chain.Request{
 		URL: d.requestURL(q), ExpectStatus: d.statuses(q), ExpectBody: d.bodyPattern(q),
 		Host: d.host(q, "host", hostShape, "a host name, with a port when it is not the scheme's own"), SNI: d.host(q, "sni", sniShape, "a host name without a port"),
-		IPFamily: choice(q, "ip_family", []chain.IPFamily{chain.IPFamily4, chain.IPFamily6}, chain.IPFamilyAny),
+		IPFamily: diag.Choice(q, "ip_family", []chain.IPFamily{chain.IPFamily4, chain.IPFamily6}, chain.IPFamilyAny),
 		Timeout:  d.requestTimeout(q, within),
 	}
-	if q.optional("ca_file") != "" {
+	if q.Optional("ca_file") != "" {
 		request.CAFile = d.caFile(q, requestCA)
 	}
 	d.checkTLSKeys(q, request.URL)
@@ -62,7 +63,7 @@ func (d *decoder) request(f fields, within time.Duration) *chain.Request {
 }
 
 // requestURL reads the URL; "" when it is not given or wrong.
-func (d *decoder) requestURL(f fields) string {
+func (d *decoder) requestURL(f diag.Fields) string {
 	text := d.bounded(f, "url", longestURL)
 	if text == "" {
 		return ""
@@ -76,7 +77,7 @@ func (d *decoder) requestURL(f fields) string {
 		wrong = "its host is no host name"
 	}
 	if wrong != "" {
-		d.report(f.at("url"), badURL, wrong)
+		d.Report(f.At("url"), badURL, wrong)
 		return ""
 	}
 	return text
@@ -105,80 +106,80 @@ func isHostName(host string) bool {
 }
 
 // bounded reads a text of at most so many characters; "" when it is not given or longer.
-func (d *decoder) bounded(f fields, key string, most int) string {
-	text := f.text(key)
+func (d *decoder) bounded(f diag.Fields, key string, most int) string {
+	text := f.Text(key)
 	if n := utf8.RuneCountInString(text); n > most {
-		d.report(f.at(key), textTooLong, key, n, most)
+		d.Report(f.At(key), textTooLong, key, n, most)
 		return ""
 	}
 	return text
 }
 
 // checkTLSKeys reports keys that only TLS has where the URL is one of plain HTTP.
-func (d *decoder) checkTLSKeys(f fields, text string) {
+func (d *decoder) checkTLSKeys(f diag.Fields, text string) {
 	if !strings.HasPrefix(strings.ToLower(text), "http:") {
 		return
 	}
 	for _, key := range []string{"sni", "ca_file"} {
-		if f.optional(key) != "" {
-			d.report(f.atKey(key), httpsOnly, key, key)
+		if f.Optional(key) != "" {
+			d.Report(f.AtKey(key), httpsOnly, key, key)
 		}
 	}
 }
 
-func (d *decoder) host(f fields, key string, shape *regexp.Regexp, hint string) string {
-	text := f.optional(key)
+func (d *decoder) host(f diag.Fields, key string, shape *regexp.Regexp, hint string) string {
+	text := f.Optional(key)
 	if text != "" && !shape.MatchString(text) {
-		d.report(f.at(key), badHost, key, text, hint)
+		d.Report(f.At(key), badHost, key, text, hint)
 	}
 	return text
 }
 
 // statuses reads the status codes that are right, none of them twice; 200 when they are not given.
-func (d *decoder) statuses(f fields) []int {
-	if !f.has("expect_status") {
+func (d *decoder) statuses(f diag.Fields) []int {
+	if !f.Has("expect_status") {
 		return []int{200}
 	}
-	items := f.list("expect_status")
-	if n := f.values["expect_status"]; n.Kind == yaml.SequenceNode && len(items) == 0 {
-		d.report(d.at(n), noValue, "expect_status")
+	items := f.List("expect_status")
+	if n := f.Node("expect_status"); n.Kind == yaml.SequenceNode && len(items) == 0 {
+		d.Report(d.At(n), diag.NoValue, "expect_status")
 	}
 	var all []int
-	first := map[int]place{}
+	first := map[int]diag.Place{}
 	for i, item := range items {
-		status, ok := d.wholeNumber(item, fmt.Sprintf("expect_status[%d]", i), 100, 599)
+		status, ok := d.WholeNumber(item, fmt.Sprintf("expect_status[%d]", i), 100, 599)
 		if !ok {
 			continue
 		}
 		if earlier, twice := first[status]; twice {
-			d.report(d.at(item), listedTwice, "expect_status", strconv.Itoa(status), earlier.line, earlier.column)
+			d.Report(d.At(item), diag.ListedTwice, "expect_status", strconv.Itoa(status), earlier.Line, earlier.Column)
 			continue
 		}
-		first[status] = d.at(item)
+		first[status] = d.At(item)
 		all = append(all, status)
 	}
 	return all
 }
 
 // bodyPattern reads the regular expression that the body must match; a mistake is shown at its place.
-func (d *decoder) bodyPattern(f fields) string {
-	text, n := d.bounded(f, "expect_body", longestPattern), f.values["expect_body"]
+func (d *decoder) bodyPattern(f diag.Fields) string {
+	text, n := d.bounded(f, "expect_body", longestPattern), f.Node("expect_body")
 	if d.wrong[n] {
 		return ""
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
 		d.wrong[n] = true
-		at := f.at("expect_body")
+		at := f.At("expect_body")
 		if offset := patternError(text, wrong); offset > 0 {
-			at = d.within(n, offset)
+			at = d.word(n, offset)
 		}
-		d.report(at, badRegexp, strings.TrimSuffix(wrong.Code.String()+": "+wrong.Expr, ": "))
+		d.Report(at, badRegexp, strings.TrimSuffix(wrong.Code.String()+": "+wrong.Expr, ": "))
 		return text
 	}
 	if steps := stepsOf(parsed); steps > mostSteps {
 		d.wrong[n] = true
-		d.report(f.at("expect_body"), slowRegexp, steps, mostSteps)
+		d.Report(f.At("expect_body"), slowRegexp, steps, mostSteps)
 	}
 	return text
 }
@@ -209,13 +210,13 @@ func patternError(text string, wrong *syntax.Error) int {
 }
 
 // requestTimeout reads how long the request may take: shorter than the run that it is a part of.
-func (d *decoder) requestTimeout(f fields, within time.Duration) time.Duration {
-	timeout, given := f.duration("timeout", defaultRequestTimeout)
+func (d *decoder) requestTimeout(f diag.Fields, within time.Duration) time.Duration {
+	timeout, given := f.Duration("timeout", defaultRequestTimeout)
 	if !d.atLeast(f, "timeout", timeout, limit{shortestRequestTimeout, "a request through a load balancer takes several round trips"}) {
 		return timeout
 	}
-	if timeout >= within && (given || !f.has("timeout")) {
-		d.report(f.at("timeout"), requestTooLong, written(timeout), written(within))
+	if timeout >= within && (given || !f.Has("timeout")) {
+		d.Report(f.At("timeout"), requestTooLong, written(timeout), written(within))
 	}
 	return timeout
 }

@@ -9,19 +9,20 @@ import (
 	"regexp"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // cluster reads the cluster whose bindings fill target groups: of the key bindings_of all of them, of the key binding one.
-func (r *groupReader) cluster(f fields) (chain.Cluster, chain.BindingRef) {
+func (r *groupReader) cluster(f diag.Fields) (chain.Cluster, chain.BindingRef) {
 	cluster := r.observed(f, "bindings_of")
-	n := f.values["binding"]
+	n := f.Node("binding")
 	if n == nil {
 		return cluster, chain.BindingRef{}
 	}
-	b := r.mapping(n, "binding", "cluster", "namespace", "name")
-	b.require("cluster", "the name of the cluster in section clusters that has the TargetGroupBinding")
-	b.require("namespace", "the TargetGroupBinding's namespace")
-	b.require("name", "the TargetGroupBinding's name (kubectl get targetgroupbindings -A)")
+	b := r.Mapping(n, "binding", "cluster", "namespace", "name")
+	b.Require("cluster", "the name of the cluster in section clusters that has the TargetGroupBinding")
+	b.Require("namespace", "the TargetGroupBinding's namespace")
+	b.Require("name", "the TargetGroupBinding's name (kubectl get targetgroupbindings -A)")
 	ref := chain.BindingRef{Namespace: r.kubernetesName(b, "namespace", aNamespace), Name: r.kubernetesName(b, "name", anObject)}
 	if of := r.observed(b, "cluster"); of.Name != "" {
 		cluster = of
@@ -30,10 +31,10 @@ func (r *groupReader) cluster(f fields) (chain.Cluster, chain.BindingRef) {
 }
 
 // observed finds a cluster that must have an observer, since Kubernetes is read with it.
-func (r *groupReader) observed(f fields, key string) chain.Cluster {
+func (r *groupReader) observed(f diag.Fields, key string) chain.Cluster {
 	cluster, ok := r.clusters.find(f, key)
 	if ok && cluster.Observer == "" {
-		r.report(f.at(key), noBindingObserver, cluster.Name)
+		r.Report(f.At(key), noBindingObserver, cluster.Name)
 	}
 	return cluster
 }
@@ -51,16 +52,16 @@ var (
 	anObject   = kubernetesShape{"object", regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$`), 253, " (dots may part them)"}
 )
 
-func (r *groupReader) kubernetesName(f fields, key string, want kubernetesShape) string {
-	name := f.text(key)
+func (r *groupReader) kubernetesName(f diag.Fields, key string, want kubernetesShape) string {
+	name := f.Text(key)
 	if name != "" && (len(name) > want.longest || !want.shape.MatchString(name)) {
-		r.report(f.at(key), badKubernetesName, name, want.what, want.longest, want.dots)
+		r.Report(f.At(key), badKubernetesName, name, want.what, want.longest, want.dots)
 	}
 	return name
 }
 
 // groupRegion reads the region, which an ARN or a cluster tells as well; all must tell the same.
-func (r *groupReader) groupRegion(f fields, entry chain.Discovery) string {
+func (r *groupReader) groupRegion(f diag.Fields, entry chain.Discovery) string {
 	region, from, follows := r.region(f), "region", false
 	cluster := entry.Template.Cluster
 	for _, told := range []struct{ key, region, from string }{
@@ -69,33 +70,33 @@ func (r *groupReader) groupRegion(f fields, entry chain.Discovery) string {
 		{"bindings_of", cluster.Region, fmt.Sprintf("cluster %s", cluster.Name)},
 		{"binding", cluster.Region, fmt.Sprintf("cluster %s", cluster.Name)},
 	} {
-		follows = follows || f.has(told.key)
+		follows = follows || f.Has(told.key)
 		switch {
-		case !f.has(told.key) || told.region == "" || told.region == region:
+		case !f.Has(told.key) || told.region == "" || told.region == region:
 		case region == "":
 			region, from = told.region, told.from
 		default:
-			r.report(f.at(told.key), twoRegions, region, from, told.region, told.from)
+			r.Report(f.At(told.key), twoRegions, region, from, told.region, told.from)
 		}
 	}
-	if !follows && (f.has("target_group_name") || f.has("tags")) {
-		f.require("region", "the target group's AWS region, such as eu-west-1; it is never taken from AWS_REGION")
+	if !follows && (f.Has("target_group_name") || f.Has("tags")) {
+		f.Require("region", "the target group's AWS region, such as eu-west-1; it is never taken from AWS_REGION")
 	}
 	return region
 }
 
 // groupObserver reads who reads the ELB API: by default the observer of the cluster that fills the target group.
-func (r *groupReader) groupObserver(f fields, entry chain.Discovery) chain.Identity {
+func (r *groupReader) groupObserver(f diag.Fields, entry chain.Discovery) chain.Identity {
 	target := entry.Template
 	observer, given := r.identities.find(f, "observer")
 	if !given {
-		if !f.has("binding") && !f.has("bindings_of") {
-			f.require("observer", "the identity that reads the ELB API; that of a cluster serves where binding or bindings_of names one")
+		if !f.Has("binding") && !f.Has("bindings_of") {
+			f.Require("observer", "the identity that reads the ELB API; that of a cluster serves where binding or bindings_of names one")
 		}
 		return target.Observer
 	}
 	if foreign := foreignPartition(observer, target.Group.Region); foreign != "" {
-		r.crossPartition(f.at("observer"), observer.Name, foreign, placed{"an observer", "target group", entry.Name, target.Group.Region})
+		r.crossPartition(f.At("observer"), observer.Name, foreign, placed{"an observer", "target group", entry.Name, target.Group.Region})
 	}
 	return observer
 }

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 const (
@@ -36,7 +37,7 @@ type groupReader struct {
 	*decoder
 	identities *declared[chain.Identity]
 	clusters   *declared[chain.Cluster]
-	first      map[groupKey]place
+	first      map[groupKey]diag.Place
 }
 
 // groupKey is what an entry probes: two entries with the same key are one too many.
@@ -48,9 +49,9 @@ type groupKey struct {
 }
 
 // targetGroups reads the section: target groups that are named, and discoveries. Both are sorted by name.
-func (d *decoder) targetGroups(root fields, identities *declared[chain.Identity], clusters *declared[chain.Cluster]) (groups []chain.Target, found []chain.Discovery) {
-	r := &groupReader{d, identities, clusters, map[groupKey]place{}}
-	for _, entry := range declare(root, "target_groups", "target group", r.entry).values {
+func (d *decoder) targetGroups(root diag.Fields, identities *declared[chain.Identity], clusters *declared[chain.Cluster]) (groups []chain.Target, found []chain.Discovery) {
+	r := &groupReader{d, identities, clusters, map[groupKey]diag.Place{}}
+	for _, entry := range declare(r.decoder, root, "target_groups", "target group", r.entry).values {
 		if entry.LoadBalancer == "" && entry.Tags == nil && !entry.BindingsOf {
 			entry.Template.Name = entry.Name
 			groups = append(groups, entry.Template)
@@ -64,15 +65,15 @@ func (d *decoder) targetGroups(root fields, identities *declared[chain.Identity]
 }
 
 // entry reads one entry as a discovery; that of a single target group has a template that names it.
-func (r *groupReader) entry(item *yaml.Node, i int) (fields, string, chain.Discovery) {
-	f := r.mapping(item, fmt.Sprintf("target_groups[%d]", i), slices.Concat(selectors, groupKeys)...)
-	f.require("name", "labels and pages call the target group by its name")
-	entry := chain.Discovery{Name: r.name(f), LoadBalancer: f.arn("load_balancer", aLoadBalancer), Tags: r.tags(f), BindingsOf: f.has("bindings_of")}
+func (r *groupReader) entry(item *yaml.Node, i int) (diag.Fields, string, chain.Discovery) {
+	f := r.Mapping(item, fmt.Sprintf("target_groups[%d]", i), slices.Concat(selectors, groupKeys)...)
+	f.Require("name", "labels and pages call the target group by its name")
+	entry := chain.Discovery{Name: r.name(f), LoadBalancer: r.arn(f, "load_balancer", aLoadBalancer), Tags: r.tags(f), BindingsOf: f.Has("bindings_of")}
 	schedule := r.schedule(f, Probe{defaultGroupInterval, defaultGroupTimeout})
 	target := &entry.Template
 	target.Kind, target.Interval, target.Timeout = chain.KindALB, schedule.Interval, schedule.Timeout
 	target.Group = chain.TargetGroup{
-		ARN: f.arn("arn", aTargetGroup), Name: r.groupName(f), MinHealthy: f.wholeNumber("min_healthy", 1, 1, mostTargets),
+		ARN: r.arn(f, "arn", aTargetGroup), Name: r.groupName(f), MinHealthy: f.WholeNumber("min_healthy", 1, 1, mostTargets),
 		Labels: r.labels(f, groupLabels), Request: r.request(f, schedule.Timeout),
 	}
 	target.Cluster, target.Group.Binding = r.cluster(f)
@@ -86,40 +87,40 @@ func (r *groupReader) entry(item *yaml.Node, i int) (fields, string, chain.Disco
 }
 
 // name reads the name, which becomes a part of URLs.
-func (r *groupReader) name(f fields) string {
-	name := f.text("name")
+func (r *groupReader) name(f diag.Fields) string {
+	name := f.Text("name")
 	if name == "." || name == ".." {
-		r.report(f.at("name"), dotName, name)
+		r.Report(f.At("name"), dotName, name)
 	}
 	return name
 }
 
 // selector reports whether one key says which target groups are meant, and the other keys fit it.
-func (r *groupReader) selector(f fields) bool {
-	given := slices.DeleteFunc(slices.Clone(selectors), func(key string) bool { return !f.has(key) })
+func (r *groupReader) selector(f diag.Fields) bool {
+	given := slices.DeleteFunc(slices.Clone(selectors), func(key string) bool { return !f.Has(key) })
 	switch {
-	case !f.isMapping():
+	case !f.IsMapping():
 		return false
 	case len(given) == 0:
-		r.report(r.at(f.node), noGroupSelector, strings.Join(selectors, ", "))
+		r.Report(f.Place(), noGroupSelector, strings.Join(selectors, ", "))
 		return false
 	case len(given) > 1:
-		r.report(f.atKey(given[1]), twoGroupSelectors, given[0], given[1])
+		r.Report(f.AtKey(given[1]), twoGroupSelectors, given[0], given[1])
 		return false
 	}
 	if slices.Contains(oneGroup, given[0]) {
 		return true
 	}
 	for _, key := range []string{"binding", "request"} {
-		if f.has(key) {
-			r.report(f.atKey(key), notOfOneGroup, key, given[0], key)
+		if f.Has(key) {
+			r.Report(f.AtKey(key), notOfOneGroup, key, given[0], key)
 		}
 	}
 	return true
 }
 
 // checkTwice reports an entry that probes what an earlier one does.
-func (r *groupReader) checkTwice(f fields, entry chain.Discovery) {
+func (r *groupReader) checkTwice(f diag.Fields, entry chain.Discovery) {
 	group := entry.Template.Group
 	key := groupKey{arn: group.ARN, cluster: entry.Template.Cluster.Name, binding: group.Binding}
 	what := group.ARN
@@ -141,19 +142,19 @@ func (r *groupReader) checkTwice(f fields, entry chain.Discovery) {
 		key.region, key.observer = group.Region, group.Observer.Name
 	}
 	if earlier, twice := r.first[key]; twice {
-		r.report(r.at(f.node), duplicateGroup, what, earlier.line, earlier.column)
+		r.Report(f.Place(), duplicateGroup, what, earlier.Line, earlier.Column)
 		return
 	}
-	r.first[key] = r.at(f.node)
+	r.first[key] = f.Place()
 }
 
 // groupNameShape is the ELB API's (CreateTargetGroup, Name).
 var groupNameShape = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$`)
 
-func (r *groupReader) groupName(f fields) string {
-	name := f.text("target_group_name")
+func (r *groupReader) groupName(f diag.Fields) string {
+	name := f.Text("target_group_name")
 	if name != "" && !groupNameShape.MatchString(name) {
-		r.report(f.at("target_group_name"), badGroupName, name)
+		r.Report(f.At("target_group_name"), badGroupName, name)
 	}
 	return name
 }
@@ -165,28 +166,24 @@ const (
 )
 
 // tags reads the tags of a discovery; never empty when they are given, since no tag would mean every target group.
-func (r *groupReader) tags(f fields) map[string]string {
-	n := f.values["tags"]
-	if n == nil || !r.want(n, "tags", yaml.MappingNode) {
+func (r *groupReader) tags(f diag.Fields) map[string]string {
+	entries, given := f.Entries("tags")
+	if !given {
 		return nil
 	}
-	entries := r.entries(n, 0)
 	if len(entries) == 0 {
-		r.report(r.at(n), noValue, "tags")
+		r.Report(f.At("tags"), diag.NoValue, "tags")
 	}
 	tags := map[string]string{}
 	for _, e := range entries {
-		value := ""
-		if e.value.Kind != yaml.ScalarNode || e.value.ShortTag() != "!!str" || e.value.Value != "" { // a tag's value may be empty
-			value = r.text(e.value, "tag "+e.name)
-		}
-		if n := utf8.RuneCountInString(e.name); n < 1 || n > longestTagKey {
-			r.report(r.at(e.key), tagTooLong, "key", e.name, n)
+		value := r.OptionalText(e.Value, "tag "+e.Name)
+		if n := utf8.RuneCountInString(e.Name); n < 1 || n > longestTagKey {
+			r.Report(r.At(e.Key), tagTooLong, "key", e.Name, n)
 		}
 		if n := utf8.RuneCountInString(value); n > longestTagValue {
-			r.report(r.at(e.value), tagTooLong, "value", e.name, n)
+			r.Report(r.At(e.Value), tagTooLong, "value", e.Name, n)
 		}
-		tags[e.name] = value
+		tags[e.Name] = value
 	}
 	return tags
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 const elb = "arn:aws:elasticloadbalancing:eu-west-1:111122223333:targetgroup/"
@@ -116,21 +117,21 @@ func TestTargetGroupValues(t *testing.T) {
 		"listener":                     refused(`load_balancer: "arn:aws:elasticloadbalancing:eu-west-1:111122223333:listener/app/a/0/1"`, arnResource),
 		"longest tag":                  accepted("tags: {" + strings.Repeat("ü", 128) + ": " + strings.Repeat("ü", 256) + "}"),
 		"tag key too long":             refused("tags: {"+strings.Repeat("k", 129)+": a}", tagTooLong),
-		"tag value that is a number":   refused("tags: {a: 1}", wrongType),
-		"tags as a list":               refused("tags: [a]", wrongType),
+		"tag value that is a number":   refused("tags: {a: 1}", diag.WrongType),
+		"tags as a list":               refused("tags: [a]", diag.WrongType),
 		"min_healthy, most":            accepted("target_group_name: a, min_healthy: 1000"),
-		"min_healthy, too many":        refused("target_group_name: a, min_healthy: 1001", badWholeNumber),
-		"min_healthy, negative":        refused("target_group_name: a, min_healthy: -1", badWholeNumber),
-		"min_healthy, a fraction":      refused("target_group_name: a, min_healthy: 1.5", badWholeNumber),
-		"min_healthy, hexadecimal":     refused("target_group_name: a, min_healthy: 0x2", badWholeNumber),
+		"min_healthy, too many":        refused("target_group_name: a, min_healthy: 1001", diag.BadWholeNumber),
+		"min_healthy, negative":        refused("target_group_name: a, min_healthy: -1", diag.BadWholeNumber),
+		"min_healthy, a fraction":      refused("target_group_name: a, min_healthy: 1.5", diag.BadWholeNumber),
+		"min_healthy, hexadecimal":     refused("target_group_name: a, min_healthy: 0x2", diag.BadWholeNumber),
 		"timeout above interval":       refused("target_group_name: a, timeout: 31s", timeoutAboveInterval),
 		"timeout as long as interval":  accepted("target_group_name: a, timeout: 30s"),
 		"label cluster":                refused("target_group_name: a, labels: {cluster: b}", reservedLabel),
 		"label identity":               accepted("target_group_name: a, labels: {identity: b}"),
 		"unknown observer":             refused("target_group_name: a, binding: {cluster: b, namespace: c, name: d}", unknownReference),
-		"a key of a cluster":           refused("target_group_name: a, eks_name: b", unknownKey),
-		"bindings_of no text":          refused("bindings_of: [a]", wrongType),
-		"an ARN that is given as null": refused("arn: ~", noValue),
+		"a key of a cluster":           refused("target_group_name: a, eks_name: b", diag.UnknownKey),
+		"bindings_of no text":          refused("bindings_of: [a]", diag.WrongType),
+		"an ARN that is given as null": refused("arn: ~", diag.NoValue),
 	})
 }
 
@@ -168,26 +169,26 @@ func TestRequestValues(t *testing.T) {
 		"longest":                        accepted("url: 'https://a/" + strings.Repeat("p", longestURL-10) + "'"),
 		"too long":                       refused("url: 'https://a/"+strings.Repeat("p", longestURL-9)+"'", textTooLong),
 		"every status":                   accepted(url + "expect_status: [100, 599]"),
-		"status below":                   refused(url+"expect_status: [99]", badWholeNumber),
-		"status as text":                 refused(url+"expect_status: ['200']", badWholeNumber),
-		"status twice":                   refused(url+"expect_status: [200, 204, 200]", listedTwice),
-		"one status":                     refused(url+"expect_status: 200", wrongType),
-		"no status":                      refused(url+"expect_status: []", noValue),
-		"an empty body":                  refused(url+"expect_body: ''", noValue),
+		"status below":                   refused(url+"expect_status: [99]", diag.BadWholeNumber),
+		"status as text":                 refused(url+"expect_status: ['200']", diag.BadWholeNumber),
+		"status twice":                   refused(url+"expect_status: [200, 204, 200]", diag.ListedTwice),
+		"one status":                     refused(url+"expect_status: 200", diag.WrongType),
+		"no status":                      refused(url+"expect_status: []", diag.NoValue),
+		"an empty body":                  refused(url+"expect_body: ''", diag.NoValue),
 		"pattern, longest":               accepted(url + "expect_body: " + strings.Repeat("a", longestPattern)),
 		"pattern, RE2":                   accepted(url + `expect_body: '(?i)"status":\s*"up"\p{Greek}'`),
 		"pattern with a look-behind":     refused(url+`expect_body: '(?<!a)b'`, badRegexp),
 		"timeout just below the run's":   accepted(url + "timeout: 9999ms"),
 		"timeout, shortest":              accepted(url + "timeout: 100ms"),
 		"timeout, too short":             refused(url+"timeout: 99ms", durationTooShort),
-		"timeout that is none":           refused(url+"timeout: soon", badDuration),
+		"timeout that is none":           refused(url+"timeout: soon", diag.BadDuration),
 		"host with a space":              refused(url+"host: 'a b'", badHost),
 		"host that would add a header":   refused(url+`host: "a\r\nX: y"`, badHost),
 		"host with another port":         accepted(url + "host: 'a.example.com:8443'"),
 		"either family":                  accepted(url + "ip_family: ipv4"),
-		"no family":                      refused(url+"ip_family: IPv4", unknownChoice),
+		"no family":                      refused(url+"ip_family: IPv4", diag.UnknownChoice),
 		"a missing authority":            refused(url+"ca_file: none.pem", fileUnusable),
-		"headers, which may be a secret": refused(url+"headers: {a: b}", unknownKey),
+		"headers, which may be a secret": refused(url+"headers: {a: b}", diag.UnknownKey),
 		"a secret":                       refused(url+"access_token: b", secretKey),
 	})
 }
@@ -213,7 +214,7 @@ func TestWhereAPatternIsWrong(t *testing.T) {
 			if c.column == 1 {
 				want-- // the quote belongs to the whole
 			}
-			if got.id != badRegexp || got.Column != want {
+			if got.Of != badRegexp || got.Column != want {
 				t.Errorf("got column %d, want %d: %s", got.Column, want, got)
 			}
 		})
@@ -251,7 +252,7 @@ target_groups:
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("x.yaml", []byte(strings.ReplaceAll(text+"  - "+entry+"\n", "ARN", elb+"shop/0")))
-			if problems := asProblems(t, err); len(problems) != 1 || problems[0].id != duplicateGroup {
+			if problems := asProblems(t, err); len(problems) != 1 || problems[0].Of != duplicateGroup {
 				t.Errorf("got %s", problems)
 			}
 		})

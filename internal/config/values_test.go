@@ -14,12 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/diag"
 )
 
 // valueCase is one value in an otherwise good file: the messages that it gets, none when it is accepted.
 type valueCase struct {
 	value string
-	want  []messageID
+	want  []*diag.Message
 }
 
 // checkValues puts each value into a file at %s.
@@ -30,9 +31,9 @@ func checkValues(t *testing.T, file string, cases map[string]valueCase) {
 			_, err := Parse("testdata/good/x.yaml", []byte(fmt.Sprintf(file, c.value)))
 			var problems Problems
 			errors.As(err, &problems)
-			var got []messageID
+			var got []*diag.Message
 			for _, p := range problems {
-				got = append(got, p.id)
+				got = append(got, p.Of)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("messages differ (-want +got):\n%s\n%s", diff, problems)
@@ -41,8 +42,8 @@ func checkValues(t *testing.T, file string, cases map[string]valueCase) {
 	}
 }
 
-func refused(value string, ids ...messageID) valueCase { return valueCase{value, ids} }
-func accepted(value string) valueCase                  { return valueCase{value, nil} }
+func refused(value string, ids ...*diag.Message) valueCase { return valueCase{value, ids} }
+func accepted(value string) valueCase                      { return valueCase{value, nil} }
 
 func TestNames(t *testing.T) {
 	checkValues(t, "identities: [{name: %s, source: irsa}]\n", map[string]valueCase{
@@ -53,13 +54,13 @@ func TestNames(t *testing.T) {
 		"slash":                refused("a/b", badName),
 		"space":                refused("a b", badName),
 		"no ASCII":             refused("größe", badName),
-		"a number":             refused("17", wrongType),
+		"a number":             refused("17", diag.WrongType),
 		"a quoted number":      accepted("'17'"),
-		"a boolean":            refused("true", wrongType),
-		"empty":                refused("''", noValue),
-		"null":                 refused("~", noValue),
+		"a boolean":            refused("true", diag.WrongType),
+		"empty":                refused("''", diag.NoValue),
+		"null":                 refused("~", diag.NoValue),
 		"line break":           refused(`"a\n"`, badName),
-		"a mapping":            refused("{a: b}", wrongType),
+		"a mapping":            refused("{a: b}", diag.WrongType),
 	})
 }
 
@@ -69,8 +70,8 @@ func TestClusterValues(t *testing.T) {
 		"account":                    accepted(`account_id: "000000000000"`),
 		"account of 13 digits":       refused(`account_id: "0000000000000"`, badAccountID),
 		"account unquoted":           refused(`account_id: 1`, quoteAccountID),
-		"account as octal":           refused(`account_id: 0o17`, wrongType),
-		"account as a list":          refused(`account_id: ["111122223333"]`, wrongType),
+		"account as octal":           refused(`account_id: 0o17`, diag.WrongType),
+		"account as a list":          refused(`account_id: ["111122223333"]`, diag.WrongType),
 		"EKS name":                   accepted("eks_name: 0-a_B"),
 		"longest EKS name":           accepted("eks_name: " + strings.Repeat("e", 100)),
 		"EKS name too long":          refused("eks_name: "+strings.Repeat("e", 101), badEKSName),
@@ -90,9 +91,9 @@ func TestClusterValues(t *testing.T) {
 		"label":                      accepted(`labels: {_a1: "x y"}`),
 		"label begins with one _":    accepted("labels: {_cluster: x}"),
 		"label with a colon":         refused("labels: {'a:b': x}", badLabelName),
-		"empty label":                refused("labels: {a: ''}", noValue),
-		"labels as a list":           refused("labels: [a]", wrongType),
-		"unknown observer elsewhere": refused("observers: r", unknownKey),
+		"empty label":                refused("labels: {a: ''}", diag.NoValue),
+		"labels as a list":           refused("labels: [a]", diag.WrongType),
+		"unknown observer elsewhere": refused("observers: r", diag.UnknownKey),
 	})
 }
 
@@ -105,10 +106,10 @@ func TestHopValues(t *testing.T) {
 				"too short": refused("14m59s", durationTooShort),
 				"longest":   accepted(longest),
 				"too long":  refused(longest+"1s", durationTooLong),
-				"no unit":   refused("900", badDuration),
-				"no number": refused("m", badDuration),
-				"negative":  refused("-15m", badDuration),
-				"huge":      refused("999999999999y", badDuration),
+				"no unit":   refused("900", diag.BadDuration),
+				"no number": refused("m", diag.BadDuration),
+				"negative":  refused("-15m", diag.BadDuration),
+				"huge":      refused("999999999999y", diag.BadDuration),
 			})
 		})
 	}
@@ -129,19 +130,19 @@ func TestScheduleValues(t *testing.T) {
 		"interval below the default":        refused("interval: 9s", timeoutAboveInterval),
 		"interval too short":                refused("interval: 999ms, timeout: 1s", durationTooShort),
 		"both too short":                    refused("interval: 1ms, timeout: 2ms", durationTooShort, durationTooShort),
-		"a list":                            refused("interval: [1m]", wrongType),
-		"no value":                          refused("interval: ~", noValue),
+		"a list":                            refused("interval: [1m]", diag.WrongType),
+		"no value":                          refused("interval: ~", diag.NoValue),
 		"username with both placeholders":   accepted("expect: {username: '{{AccountID}}:{{SessionName}}'}"),
 		"username with another placeholder": refused("expect: {username: '{{SessionNameRaw}}:{{accountid}}'}", badTemplate, badTemplate),
-		"groups as text":                    refused("expect: {groups: a}", wrongType),
-		"a group that is a number":          refused("expect: {groups: [a, 1]}", wrongType),
+		"groups as text":                    refused("expect: {groups: a}", diag.WrongType),
+		"a group that is a number":          refused("expect: {groups: [a, 1]}", diag.WrongType),
 		"an empty rbac":                     accepted("rbac: {}"),
-		"a rule that is a mapping":          refused("rbac: {allow: [{get: pods}]}", wrongType),
+		"a rule that is a mapping":          refused("rbac: {allow: [{get: pods}]}", diag.WrongType),
 		"a dry run of every kind":           accepted("rbac: {dry_run: [create pods in a, update pods x in a, patch apps/deployments x, delete nodes x, {manifest_file: canary.yaml}]}"),
 		"a dry run that reads":              refused("rbac: {dry_run: [list pods, '* pods', deletecollection pods]}", dryRunVerb, dryRunVerb, dryRunVerb),
 		"a dry run of every resource":       refused("rbac: {dry_run: ['create */pods', 'delete * x']}", dryRunObject, dryRunObject),
-		"a manifest with more":              refused("rbac: {dry_run: [{manifest_file: canary.yaml, verb: create}]}", unknownKey),
-		"the same rule spelt twice":         refused("rbac: {deny: ['get pods', 'get  pods']}", listedTwice),
+		"a manifest with more":              refused("rbac: {dry_run: [{manifest_file: canary.yaml, verb: create}]}", diag.UnknownKey),
+		"the same rule spelt twice":         refused("rbac: {deny: ['get pods', 'get  pods']}", diag.ListedTwice),
 		"allowed and denied":                refused("rbac: {allow: [get pods], deny: [get pods]}", allowedAndDenied),
 		"allowed and dry run":               accepted("rbac: {allow: [create pods], dry_run: [create pods]}"),
 	})
@@ -158,20 +159,20 @@ func TestRates(t *testing.T) {
 		"infinite":  refused(".inf", badRate),
 		"text":      refused("'1'", badRate),
 		"boolean":   refused("true", badRate),
-		"no value":  refused("", noValue),
-		"a list":    refused("[1]", wrongType),
+		"no value":  refused("", diag.NoValue),
+		"a list":    refused("[1]", diag.WrongType),
 	})
 }
 
 func TestIdentityReadsOnlyWhatItsSourceHas(t *testing.T) {
 	const role = `role_arn: "arn:aws:iam::111122223333:role/a"`
-	for source, c := range map[chain.Source]struct{ profile, role, tokenFile []messageID }{
-		chain.SourceIRSA:            {[]messageID{keyNeedsSource}, nil, nil},
-		chain.SourceEnvironment:     {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
-		chain.SourceDefault:         {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
-		chain.SourceProfile:         {nil, []messageID{missingKey, keyNeedsSource}, []messageID{missingKey, keyNeedsSource}},
-		chain.SourcePodIdentity:     {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
-		chain.SourceInstanceProfile: {[]messageID{keyNeedsSource}, []messageID{keyNeedsSource}, []messageID{keyNeedsSource}},
+	for source, c := range map[chain.Source]struct{ profile, role, tokenFile []*diag.Message }{
+		chain.SourceIRSA:            {[]*diag.Message{keyNeedsSource}, nil, nil},
+		chain.SourceEnvironment:     {[]*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}},
+		chain.SourceDefault:         {[]*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}},
+		chain.SourceProfile:         {nil, []*diag.Message{diag.MissingKey, keyNeedsSource}, []*diag.Message{diag.MissingKey, keyNeedsSource}},
+		chain.SourcePodIdentity:     {[]*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}},
+		chain.SourceInstanceProfile: {[]*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}, []*diag.Message{keyNeedsSource}},
 	} {
 		t.Run(string(source), func(t *testing.T) {
 			checkValues(t, "identities: [{name: a, source: "+string(source)+", %s}]\n", map[string]valueCase{

@@ -1,11 +1,10 @@
-// Strict readers of YAML values: each returns the zero value after it reported what it found instead.
+// Strict readers of what stands under a key: each returns the zero value after it reported what it found instead.
 //
 // SPDX-License-Identifier: Apache-2.0
 
 package diag
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -28,14 +27,28 @@ func (r *Reader) Mapping(n *yaml.Node, what string, known ...string) Fields {
 		return f
 	}
 	for _, e := range r.entries(n, 0) {
-		if !slices.Contains(known, e.name) {
-			r.Report(r.At(e.key), UnknownKey, e.name, DidYouMean{e.name, slices.Values(known)})
+		if !slices.Contains(known, e.Name) {
+			r.unknown(e, known)
 			continue
 		}
-		f.values[e.name], f.keys[e.name] = e.value, e.key
+		f.values[e.Name], f.keys[e.Name] = e.Value, e.Key
 	}
 	return f
 }
+
+// unknown reports a key that is not known.
+func (r *Reader) unknown(e Entry, known []string) {
+	if r.options.Refuse != nil {
+		if of, hint := r.options.Refuse(e.Name); of != nil {
+			r.Report(r.At(e.Key), of, e.Name, hint)
+			return
+		}
+	}
+	r.Report(r.At(e.Key), UnknownKey, e.Name, DidYouMean{e.Name, slices.Values(known)})
+}
+
+// IsMapping reports whether the fields are those of a mapping; when not, that was reported, and missing keys are no news.
+func (f Fields) IsMapping() bool { return f.node.Kind == yaml.MappingNode }
 
 // Has reports whether a key is given.
 func (f Fields) Has(key string) bool { return f.values[key] != nil }
@@ -48,16 +61,19 @@ func (f Fields) At(key string) Place {
 	if n := f.values[key]; n != nil {
 		return f.r.At(n)
 	}
-	return f.r.At(f.node)
+	return f.Place()
 }
+
+// Place is that of the whole mapping.
+func (f Fields) Place() Place { return f.r.At(f.node) }
 
 // AtKey is the place of a key that is given.
 func (f Fields) AtKey(key string) Place { return f.r.At(f.keys[key]) }
 
 // Require reports a key that is not given, with a hint of what it is.
 func (f Fields) Require(key, hint string) {
-	if f.node.Kind == yaml.MappingNode && !f.Has(key) {
-		f.r.Report(f.r.At(f.node), MissingKey, key, hint)
+	if f.IsMapping() && !f.Has(key) {
+		f.r.Report(f.Place(), MissingKey, key, hint)
 	}
 }
 
@@ -74,13 +90,30 @@ func (f Fields) Text(key string) string {
 	if !f.Has(key) {
 		return ""
 	}
-	return f.r.text(f.values[key], key)
+	return f.r.Text(f.values[key], key)
+}
+
+// Optional reads a text that may be empty; "" also when it is not given.
+func (f Fields) Optional(key string) string {
+	if !f.Has(key) {
+		return ""
+	}
+	return f.r.OptionalText(f.values[key], key)
+}
+
+// Scalar is the node of a single value, of whatever type; nil when it is not given or something else, which is reported.
+func (f Fields) Scalar(key string) *yaml.Node {
+	n := f.values[key]
+	if n == nil || !f.r.want(n, key, yaml.ScalarNode) {
+		return nil
+	}
+	return n
 }
 
 // Flag reads true or false; false when it is not given.
 func (f Fields) Flag(key string) bool {
-	n := f.values[key]
-	if n == nil || !f.r.want(n, key, yaml.ScalarNode) {
+	n := f.Scalar(key)
+	if n == nil {
 		return false
 	}
 	var value bool
@@ -92,8 +125,8 @@ func (f Fields) Flag(key string) bool {
 
 // Number reads a decimal number as it is written; "" when it is not given.
 func (f Fields) Number(key string) string {
-	n := f.values[key]
-	if n == nil || !f.r.want(n, key, yaml.ScalarNode) {
+	n := f.Scalar(key)
+	if n == nil {
 		return ""
 	}
 	if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" {
@@ -103,45 +136,10 @@ func (f Fields) Number(key string) string {
 	return n.Value
 }
 
-// List reads the items of a list, aliases followed.
-func (f Fields) List(key string) []*yaml.Node {
-	n := f.values[key]
-	if n == nil || !f.r.want(n, key, yaml.SequenceNode) {
-		return nil
-	}
-	items := make([]*yaml.Node, 0, len(n.Content))
-	for _, item := range n.Content {
-		if f.r.stopped {
-			break
-		}
-		items = append(items, f.r.follow(item))
-	}
-	return items
-}
-
-// Pair is one entry of a mapping from text to text.
-type Pair struct {
-	Name, Value string
-	Key, Node   *yaml.Node
-}
-
-// Pairs reads a mapping from text to text, whose keys are the user's own, in the order of the file.
-func (f Fields) Pairs(key string) []Pair {
-	n := f.values[key]
-	if n == nil || !f.r.want(n, key, yaml.MappingNode) {
-		return nil
-	}
-	var pairs []Pair
-	for _, e := range f.r.entries(n, 0) {
-		pairs = append(pairs, Pair{e.name, f.r.text(e.value, fmt.Sprintf("%s.%s", key, e.name)), e.key, e.value})
-	}
-	return pairs
-}
-
 // Duration reads a duration in Prometheus' notation; otherwise when it is not given or wrong, and ok tells whether it was given right.
 func (f Fields) Duration(key string, otherwise time.Duration) (value time.Duration, ok bool) {
-	n := f.values[key]
-	if n == nil || !f.r.want(n, key, yaml.ScalarNode) {
+	n := f.Scalar(key)
+	if n == nil {
 		return otherwise, false
 	}
 	parsed, err := model.ParseDuration(n.Value)
@@ -152,51 +150,30 @@ func (f Fields) Duration(key string, otherwise time.Duration) (value time.Durati
 	return time.Duration(parsed), true
 }
 
-// text reads a scalar that is text. A number or a boolean must be quoted, so that nobody's 010 becomes 8.
-func (r *Reader) text(n *yaml.Node, what string) string {
-	if !r.want(n, what, yaml.ScalarNode) {
-		return ""
+// WholeNumber reads a whole number from least to most; otherwise when it is not given or wrong.
+func (f Fields) WholeNumber(key string, otherwise, least, most int) int {
+	if !f.Has(key) {
+		return otherwise
 	}
-	switch {
-	case n.ShortTag() != "!!str":
-		r.Report(r.At(n), WrongType, what, "text", kindOf(n), fmt.Sprintf("quote it: %q", shorten(n.Value)))
-		return ""
-	case n.Value == "":
-		r.Report(r.At(n), NoValue, what)
+	if value, ok := f.r.WholeNumber(f.values[key], key, least, most); ok {
+		return value
 	}
-	return n.Value
+	return otherwise
 }
 
-// want reports a value of another kind, or none at all.
-func (r *Reader) want(n *yaml.Node, what string, kind yaml.Kind) bool {
-	switch {
-	case r.stopped:
-		return false
-	case isNull(n):
-		r.Report(r.At(n), NoValue, what)
-		return false
-	case n.Kind == kind && (kind == yaml.ScalarNode || n.Style&yaml.TaggedStyle == 0):
-		return true
+// Choice reads one of a closed set of words; otherwise when it is not given or wrong.
+func Choice[T ~string](f Fields, key string, known []T, otherwise T) T {
+	text := f.Text(key)
+	if text == "" {
+		return otherwise
 	}
-	wanted := map[yaml.Kind][2]string{
-		yaml.MappingNode:  {"a mapping", "write key: value lines below it"},
-		yaml.SequenceNode: {"a list", "begin each item with a dash and a space, or write [ITEM, ITEM]"},
-		yaml.ScalarNode:   {"a single value", "write one value after the colon"},
-	}[kind]
-	r.Report(r.At(n), WrongType, what, wanted[0], kindOf(n), wanted[1])
-	return false
-}
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
-
-// kindOf names what a value is, for people.
-func kindOf(n *yaml.Node) string {
-	words := map[string]string{
-		"!!map": "a mapping", "!!seq": "a list", "!!str": "text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false",
-		"!!timestamp": "a date", "!!null": "nothing",
+	if !slices.Contains(known, T(text)) {
+		names := make([]string, len(known))
+		for i, k := range known {
+			names[i] = string(k)
+		}
+		f.r.Report(f.At(key), UnknownChoice, key, text, DidYouMean{text, slices.Values(names)})
+		return otherwise
 	}
-	if word := words[n.ShortTag()]; word != "" && n.Style&yaml.TaggedStyle == 0 {
-		return word
-	}
-	return "a value tagged " + n.ShortTag()
+	return T(text)
 }

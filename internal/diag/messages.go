@@ -7,7 +7,7 @@ package diag
 // The messages that a Reader reports by itself.
 var (
 	EmptyFile        = &Message{"the file is empty", "is this the right file?"}
-	FileTooLarge     = &Message{"the file has more than %d lines", "is this the right file?"}
+	FileTooLarge     = &Message{"the file is larger than 1 MiB", "is this the right file?"}
 	NotUTF8          = &Message{"byte 0x%02x is not UTF-8 text", "save the file as UTF-8"}
 	ControlCharacter = &Message{"control character %U", "remove it; lines end with LF or CRLF"}
 	TabIndent        = &Message{"a tab in the indentation", "indent with spaces"}
@@ -24,6 +24,9 @@ var (
 	MissingKey      = &Message{"missing key %q", "%s"}
 	MergeNotMapping = &Message{"<< must be given a mapping, or a list of mappings", "write <<: *anchor"}
 	MergeTooDeep    = &Message{"merge keys nest too deeply", "write the keys out"}
+	ListedTwice     = &Message{"%s lists %q twice", "first listed at line %d, column %d"}
+	UnknownChoice   = &Message{"unknown %s %q", "%s"}
+	BadWholeNumber  = &Message{"%s must be a whole number from %d to %d", "write it in decimal digits, unquoted"}
 	BadDuration     = &Message{"%s %q is no duration", "write whole numbers with units, such as 15s, 1m30s or 1h"}
 )
 
@@ -31,6 +34,7 @@ var (
 func Messages() []*Message {
 	return []*Message{
 		EmptyFile, FileTooLarge, NotUTF8, ControlCharacter, TabIndent, SyntaxError, SecondDocument, TooManyValues, TooManyProblems,
-		WrongType, NoValue, KeyNotText, DuplicateKey, UnknownKey, MissingKey, MergeNotMapping, MergeTooDeep, BadDuration,
+		WrongType, NoValue, KeyNotText, DuplicateKey, UnknownKey, MissingKey, MergeNotMapping, MergeTooDeep,
+		ListedTwice, UnknownChoice, BadWholeNumber, BadDuration,
 	}
 }

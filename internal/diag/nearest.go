@@ -25,7 +25,7 @@ func (m DidYouMean) String() string {
 	if near := nearest(m.Word, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	const most = 12
+	const most = 16 // few mappings have more keys
 	switch {
 	case len(names) == 0:
 		return "none is declared"

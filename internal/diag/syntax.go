@@ -39,11 +39,11 @@ func (r *Reader) Document() *yaml.Node {
 		return nil
 	}
 	root := first.Content[0]
-	if isNull(root) {
+	if IsNull(root) {
 		r.Report(Place{}, EmptyFile)
 		return nil
 	}
-	return root
+	return r.follow(root)
 }
 
 var tabIndentation = regexp.MustCompile(`^ *(\t)[ \t]*[^# \t]`)
@@ -51,8 +51,8 @@ var tabIndentation = regexp.MustCompile(`^ *(\t)[ \t]*[^# \t]`)
 // readable checks what would keep YAML from reading the text, or would make its line numbers differ from an editor's.
 func (r *Reader) readable() bool {
 	before := len(r.problems)
-	if size := len(r.source.lines); size > maxLines {
-		r.Report(Place{}, FileTooLarge, maxLines)
+	if r.tooLarge {
+		r.Report(Place{}, FileTooLarge)
 		return false
 	}
 	for i, line := range r.source.lines {

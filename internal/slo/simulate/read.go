@@ -58,7 +58,7 @@ var kinds = map[Kind][]string{
 
 // Read reads a scenario. name stands in positions; the Scenario is nil when there are Problems.
 func Read(name string, data []byte) (*Scenario, diag.Problems) {
-	r := &reader{Reader: diag.NewReader(name, data, nil)}
+	r := &reader{Reader: diag.NewReader(name, data, diag.Options{})}
 	root := r.Document()
 	if root == nil {
 		return nil, r.Problems()

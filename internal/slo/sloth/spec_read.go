@@ -24,7 +24,7 @@ type Problems = diag.Problems
 
 // Read reads a specification file. name stands in positions. The Spec is nil when there are Problems.
 func Read(name string, data []byte) (*Spec, Problems) {
-	r := &reader{Reader: diag.NewReader(name, data, nil), seen: map[string]diag.Place{}}
+	r := &reader{Reader: diag.NewReader(name, data, diag.Options{}), seen: map[string]diag.Place{}}
 	root := r.Document()
 	if root == nil {
 		return nil, r.Problems()

@@ -1,4 +1,4 @@
-// The caret stands under the right characters, positions are in order, and an excerpt shows no secret.
+// What may be a secret is recognized, and no excerpt shows it.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -8,49 +8,6 @@ import (
 	"strings"
 	"testing"
 )
-
-func TestUnderline(t *testing.T) {
-	for name, c := range map[string]struct {
-		line        string
-		caret, long int
-		want        string
-	}{
-		"plain":                       {"ab: cd", 4, 2, "    ^^"},
-		"tabs are kept":               {"\ta:\tb", 4, 1, "\t  \t^"},
-		"wide characters":             {"日本: x", 4, 1, "      ^"},
-		"wide characters underlined":  {"x: 日本", 3, 2, "   ^^^^"},
-		"combining characters":        {"e\u0301: x", 4, 1, "   ^"},
-		"just past the end":           {"name:", 5, 1, "     ^"},
-		"multi-byte, not wide":        {"größe: x", 7, 1, "       ^"},
-		"a tab inside the underlined": {"a\tb", 0, 3, "^^^"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := underline(c.line, c.caret, c.long); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
-func TestProblemsAreInOrderAndFormatted(t *testing.T) {
-	problems := Problems{
-		{File: "x.yaml", Line: 14, Column: 5, Message: `unknown key "asume_role"`, Hint: `did you mean "assume_role"?`, Source: "    asume_role:", caret: 4, width: 10},
-		{File: "x.yaml", Line: 2, Column: 9, Message: "b"},
-		{File: "x.yaml", Line: 2, Column: 9, Message: "a"},
-		{File: "x.yaml", Line: 2, Column: 1, Message: "c"},
-	}
-	problems.sort()
-	const want = `x.yaml:2:1: c
-x.yaml:2:9: a
-x.yaml:2:9: b
-x.yaml:14:5: unknown key "asume_role"
-  14 |     asume_role:
-     |     ^^^^^^^^^^
-     hint: did you mean "assume_role"?`
-	if got := problems.Error(); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-}
 
 func TestSecretStart(t *testing.T) {
 	for line, want := range map[string]string{
@@ -91,21 +48,10 @@ func TestSecretsInLongLinesStayHidden(t *testing.T) {
 	text := "identities: [{name: a, source: irsa}, " + strings.Repeat("{name: b, source: env}, ", 30) + "{password: " + strings.Repeat("hunter2", 40) + ", nome: x}]"
 	_, err := Parse("x.yaml", []byte(text))
 	problems := asProblems(t, err)
-	if last := problems[len(problems)-1]; last.Message != `unknown key "nome"` || last.width != 0 {
+	if last := problems[len(problems)-1]; last.Message != `unknown key "nome"` || strings.Contains(last.String(), "^") {
 		t.Errorf("got %s, want the unknown key without a caret", last)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("the secret is shown:\n%s", err)
-	}
-}
-
-func TestDidYouMean(t *testing.T) {
-	known := []string{"assume_role", "name", "labels", "region"}
-	for word, want := range map[string]string{
-		"asume_role": "assume_role", "lables": "labels", "Name": "name", "nmae": "", "zone": "", "regions": "region", "": "", strings.Repeat("name", 20): "",
-	} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
-		}
 	}
 }
