@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/config"
 	"github.com/eks-slo/eks-slo-exporter/internal/permissions"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 func (c *cli) addCheck() {
-	c.command("check", "Check the configuration: every error with file:line:column, its source line and a hint. Exits 0, or 2.", func(cmd *kingpin.CmdClause) action {
+	c.Add("check", "Check the configuration: every error with file:line:column, its source line and a hint. Exits 0, or 2.", func(cmd *kingpin.CmdClause) command.Action {
 		file := configFlag(cmd)
 		wanted := cmd.Flag("print", "Print, and nothing else, what the configuration needs to be allowed: iam, the least IAM policies, as JSON, or rbac, the Kubernetes RBAC of the observers, as YAML.").
 			Enum(printIAM, printRBAC)
@@ -33,18 +34,18 @@ func (c *cli) addCheck() {
 				return exitUsage, configHint(err, *file)
 			}
 			if len(cfg.Access)+len(cfg.Groups)+len(cfg.Discoveries) == 0 {
-				_, _ = fmt.Fprintf(c.stderr, "%s: warning: %s has neither access targets nor target groups, so nothing would be probed; list them under access or target_groups\n", program, *file)
+				_, _ = fmt.Fprintf(c.Stderr, "%s: warning: %s has neither access targets nor target groups, so nothing would be probed; list them under access or target_groups\n", program, *file)
 			}
 			probes := permissions.Probes{Targets: slices.Concat(cfg.Access, cfg.Groups), Discoveries: cfg.Discoveries}
 			switch {
 			case *cluster != "" && *wanted != printRBAC:
 				return exitUsage, fmt.Errorf("reading --cluster=%s: it belongs to --print=%s", *cluster, printRBAC)
 			case *wanted == printIAM:
-				err = permissions.WriteIAM(c.stdout, permissions.IAM(probes))
+				err = permissions.WriteIAM(c.Stdout, permissions.IAM(probes))
 			case *wanted == printRBAC:
 				return c.printRBAC(permissions.RBAC(probes), *cluster)
 			default:
-				c.print("%s is good; %s\n", *file, counts(cfg))
+				c.Print("%s is good; %s\n", *file, counts(cfg))
 			}
 			return exitGood, err
 		}
@@ -59,7 +60,7 @@ func (c *cli) printRBAC(clusters []permissions.Cluster, name string) (int, error
 			return exitUsage, fmt.Errorf("looking for cluster %q: there is none of that name on which an observer reads", name)
 		}
 	}
-	return exitGood, permissions.WriteRBAC(c.stdout, clusters)
+	return exitGood, permissions.WriteRBAC(c.Stdout, clusters)
 }
 
 // counts says how much of everything there is; of target groups and discoveries only where there are any.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/app"
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/config"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
@@ -26,7 +27,7 @@ import (
 var demoFaults = []string{"not-mapped", "unexpected-principal", "denied", "all-unhealthy"}
 
 func (c *cli) addDemo() {
-	c.command("demo", "Run against an embedded AWS account, clusters and a load balancer on loopback: two targets work, four are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) action {
+	c.Add("demo", "Run against an embedded AWS account, clusters and a load balancer on loopback: two targets work, four are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) command.Action {
 		options := app.DefaultOptions()
 		options.Web = kingpinflag.AddFlags(cmd, "127.0.0.1"+app.DefaultAddress)
 		return func(ctx context.Context) (int, error) {
@@ -89,19 +90,19 @@ func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
 
 func (c *cli) introduce(addr string, cfg *config.Config, faults []sandbox.Fault) {
 	targets := slices.Concat(cfg.Access, cfg.Groups)
-	c.print("An embedded AWS account with %d EKS clusters and a load balancer, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(targets), cfg.Probe.Interval)
-	c.print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n\n", addr, addr, addr)
+	c.Print("An embedded AWS account with %d EKS clusters and a load balancer, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(targets), cfg.Probe.Interval)
+	c.Print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n\n", addr, addr, addr)
 	for _, target := range targets {
 		at := slices.IndexFunc(faults, func(f sandbox.Fault) bool { return f.Target == target.Name })
 		switch {
 		case at >= 0:
 			f := faults[at]
-			c.print("  %s %-16s  %s / %s: %s\n", marks[f.Outcome], f.Target, f.Step, f.Reason, f.Meaning)
+			c.Print("  %s %-16s  %s / %s: %s\n", marks[f.Outcome], f.Target, f.Step, f.Reason, f.Meaning)
 		case target.Kind == chain.KindALB:
-			c.print("  %s %-16s  its targets are healthy\n", marks[chain.OutcomeSuccess], target.Name)
+			c.Print("  %s %-16s  its targets are healthy\n", marks[chain.OutcomeSuccess], target.Name)
 		default:
-			c.print("  %s %-16s  gets in\n", marks[chain.OutcomeSuccess], target.Name)
+			c.Print("  %s %-16s  gets in\n", marks[chain.OutcomeSuccess], target.Name)
 		}
 	}
-	c.print("\nCtrl-C ends it and leaves nothing behind.\n\n")
+	c.Print("\nCtrl-C ends it and leaves nothing behind.\n\n")
 }

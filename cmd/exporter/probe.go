@@ -16,6 +16,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/app"
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/config"
 	"github.com/eks-slo/eks-slo-exporter/internal/results"
 )
@@ -29,7 +30,7 @@ type probeFlags struct {
 }
 
 func (c *cli) addProbe() {
-	c.command("probe", "Probe each target once, now. Exits 0 when all is good, 1 on a failure, 3 when one could not tell.", func(cmd *kingpin.CmdClause) action {
+	c.Add("probe", "Probe each target once, now. Exits 0 when all is good, 1 on a failure, 3 when one could not tell.", func(cmd *kingpin.CmdClause) command.Action {
 		var f probeFlags
 		f.file = configFlag(cmd)
 		f.names = cmd.Arg("target", "Targets (identity@cluster, or a target group's name); all of the configuration when none is named.").Strings()
@@ -65,7 +66,7 @@ func (c *cli) probe(ctx context.Context, f probeFlags) (int, error) {
 	if err != nil { // interrupted
 		return exitUnknown, err
 	}
-	if err := printRuns(c.stdout, runs, *f.output); err != nil {
+	if err := printRuns(c.Stdout, runs, *f.output); err != nil {
 		return exitUnknown, err
 	}
 	code := exitCode(runs)

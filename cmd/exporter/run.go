@@ -16,10 +16,11 @@ import (
 	"github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/app"
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 )
 
 func (c *cli) addRun() {
-	c.command("run", "Run the exporter: probe on schedule and serve /metrics and the pages. SIGHUP and POST /-/reload read the configuration again.", func(cmd *kingpin.CmdClause) action {
+	c.Add("run", "Run the exporter: probe on schedule and serve /metrics and the pages. SIGHUP and POST /-/reload read the configuration again.", func(cmd *kingpin.CmdClause) command.Action {
 		options := app.DefaultOptions()
 		file := configFlag(cmd)
 		options.Web = kingpinflag.AddFlags(cmd, app.DefaultAddress)

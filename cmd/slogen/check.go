@@ -9,13 +9,14 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo/sloth"
 )
 
 func (c *cli) addCheck() {
-	c.command("check", "Check specifications: every mistake with file:line:column, its source line and a hint (exit 2); else, for each SLO, what its alerts need and how soon they tell. "+
-		"Exits 1 when one is refused.", func(cmd *kingpin.CmdClause) action {
+	c.Add("check", "Check specifications: every mistake with file:line:column, its source line and a hint (exit 2); else, for each SLO, what its alerts need and how soon they tell. "+
+		"Exits 1 when one is refused.", func(cmd *kingpin.CmdClause) command.Action {
 		paths := cmd.Arg("path", "Specifications, or directories of them.").Default("slo-specs").Strings()
 		period := periodFlag(cmd)
 		single := cmd.Flag("allow-single-failure-page", "Accept an objective so fine that one failed probe exceeds the burn rate of a page; the floor of failures alone then decides.").Bool()
@@ -40,7 +41,7 @@ func (c *cli) feasibility(specs []specFile, windows slo.Windows, single bool) (i
 	for _, spec := range specs {
 		for _, each := range spec.SLOs {
 			if each.Probes == nil {
-				c.print("%s (%s)\n  nothing is known of its cadence: it has no x-probes\n\n", each.ID(), spec.path)
+				c.Print("%s (%s)\n  nothing is known of its cadence: it has no x-probes\n\n", each.ID(), spec.path)
 				continue
 			}
 			plan, err := slo.NewPlan(each.Objective, windows, each.Probes.Cadence)
@@ -50,17 +51,17 @@ func (c *cli) feasibility(specs []specFile, windows slo.Windows, single bool) (i
 			alerts := alertsOf(each)
 			alerts.SingleFailurePage = single
 			verdict := plan.Judge(alerts)
-			c.print("%s (%s)\n", each.ID(), spec.path)
-			printPlan(c.stdout, plan, alerts, &alarms)
+			c.Print("%s (%s)\n", each.ID(), spec.path)
+			printPlan(c.Stdout, plan, alerts, &alarms)
 			c.printVerdict(verdict)
 			if verdict.Refused() {
 				c.hint(plan, alerts)
 				code = exitNo
 			}
-			c.print("\n")
+			c.Print("\n")
 		}
 	}
-	c.print("%s", legend)
+	c.Print("%s", legend)
 	return code, nil
 }
 
@@ -71,13 +72,13 @@ func alertsOf(s sloth.SLO) slo.Alerts {
 
 func (c *cli) printVerdict(v slo.Verdict) {
 	for _, text := range v.Warnings {
-		c.print("  warning: %s\n", text)
+		c.Print("  warning: %s\n", text)
 	}
 	for _, text := range v.Refusals {
-		c.print("  REFUSED: %s\n", text)
+		c.Print("  REFUSED: %s\n", text)
 	}
 	if !v.Refused() {
-		c.print("  accepted\n")
+		c.Print("  accepted\n")
 	}
 }
 
@@ -85,6 +86,6 @@ func (c *cli) printVerdict(v slo.Verdict) {
 func (c *cli) hint(plan slo.Plan, alerts slo.Alerts) {
 	alerts.SingleFailurePage = true
 	if !plan.Judge(alerts).Refused() {
-		c.print("  hint: --allow-single-failure-page accepts it; then the floor of %d failures alone decides\n", plan.MinFailures)
+		c.Print("  hint: --allow-single-failure-page accepts it; then the floor of %d failures alone decides\n", plan.MinFailures)
 	}
 }

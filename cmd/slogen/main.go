@@ -27,5 +27,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	return newCLI(stdout, stderr).run(ctx, args)
+	return newCLI(stdout, stderr).Run(ctx, args)
 }

@@ -67,11 +67,11 @@ func (c *cli) put(o *output, wanted files) (int, error) {
 		case !missing && bytes.Equal(have, wanted[name]):
 			continue
 		case o.check && missing:
-			c.print("%s is missing\n", path)
+			c.Print("%s is missing\n", path)
 			code = exitNo
 			continue
 		case o.check:
-			c.print("%s is stale\n", path)
+			c.Print("%s is stale\n", path)
 			code = exitNo
 			continue
 		}
@@ -81,7 +81,7 @@ func (c *cli) put(o *output, wanted files) (int, error) {
 	}
 	left, err := o.leftOver(wanted)
 	for _, path := range left {
-		c.print("%s is left over: no specification has it any more; remove it\n", path)
+		c.Print("%s is left over: no specification has it any more; remove it\n", path)
 		if o.check {
 			code = exitNo
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo/alertmanager"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo/sloth"
@@ -31,21 +32,21 @@ type generation struct {
 }
 
 func (c *cli) addRules() {
-	c.command("rules", "Write of each specification a Prometheus rule file, a PrometheusRule object and promtool unit tests.", func(cmd *kingpin.CmdClause) action {
+	c.Add("rules", "Write of each specification a Prometheus rule file, a PrometheusRule object and promtool unit tests.", func(cmd *kingpin.CmdClause) command.Action {
 		g := addGeneration(cmd)
 		return func(ctx context.Context) (int, error) { return c.generate(ctx, g, g.addRules) }
 	})
 }
 
 func (c *cli) addAlertmanager() {
-	c.command("alertmanager", "Write the Alertmanager configuration: routes, inhibitions, a heartbeat and example receivers.", func(cmd *kingpin.CmdClause) action {
+	c.Add("alertmanager", "Write the Alertmanager configuration: routes, inhibitions, a heartbeat and example receivers.", func(cmd *kingpin.CmdClause) command.Action {
 		g := generation{specs: specsFlag(cmd), out: outputFlags(cmd)}
 		return func(ctx context.Context) (int, error) { return c.generate(ctx, g, g.addAlertmanager) }
 	})
 }
 
 func (c *cli) addAll() {
-	c.command("all", "Write everything: rules and alertmanager.", func(cmd *kingpin.CmdClause) action {
+	c.Add("all", "Write everything: rules and alertmanager.", func(cmd *kingpin.CmdClause) command.Action {
 		g := addGeneration(cmd)
 		return func(ctx context.Context) (int, error) { return c.generate(ctx, g, g.addRules, g.addAlertmanager) }
 	})

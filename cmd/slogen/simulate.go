@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/command"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo/simulate"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo/sloth"
@@ -29,8 +30,8 @@ type simulation struct {
 }
 
 func (c *cli) addSimulate() {
-	c.command("simulate", "Run a scenario, or what a Prometheus has recorded, through the generated rules of one SLO, in Prometheus' own engine: "+
-		"what fires and resolves when, events, budget and gate.", func(cmd *kingpin.CmdClause) action {
+	c.Add("simulate", "Run a scenario, or what a Prometheus has recorded, through the generated rules of one SLO, in Prometheus' own engine: "+
+		"what fires and resolves when, events, budget and gate.", func(cmd *kingpin.CmdClause) command.Action {
 		s := simulation{
 			specs: specsFlag(cmd), period: periodFlag(cmd),
 			id:     cmd.Flag("slo", "Id of the SLO: service and name.").Default("eks-access-identity-availability").String(),
@@ -67,7 +68,7 @@ func (c *cli) simulate(ctx context.Context, s simulation) (int, error) {
 		return exitUsage, err
 	}
 	write := map[string]func(io.Writer) error{"text": report.Text, "json": report.JSON, "svg": report.SVG}[*s.output]
-	if err := write(c.stdout); err != nil {
+	if err := write(c.Stdout); err != nil {
 		return exitUsage, err
 	}
 	return exitGood, nil
