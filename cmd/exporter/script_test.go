@@ -6,15 +6,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/eks-slo/eks-slo-exporter/internal/command/commandtest"
 	"github.com/eks-slo/eks-slo-exporter/internal/sandbox"
 )
 
@@ -38,27 +36,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"), UpdateScripts: *update, RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "scene": scene, "signal": signalAll, "await": await, "get": get, "report": report,
+			"exits": commandtest.Exits, "scene": scene, "signal": signalAll, "await": await, "get": get, "report": report,
 		},
 	})
-}
-
-// exits CODE PROGRAM [ARG…] runs a program, whose exit code must be CODE.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	if err != nil || neg {
-		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
-	}
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = failed.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }
 
 // scene [FAULT…] starts a world with these faults, and points the script's environment at it; its configuration is $CONFIG. The fault ad-hoc makes a world for ad hoc probes.

@@ -5,14 +5,13 @@
 package main
 
 import (
-	"errors"
 	"flag"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/eks-slo/eks-slo-exporter/internal/command/commandtest"
 )
 
 var update = flag.Bool("update", false, "write the scripts' golden files")
@@ -32,24 +31,6 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SPECS", specs)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": commandtest.Exits},
 	})
-}
-
-// exits CODE PROGRAM [ARG…] runs a program, whose exit code must be CODE.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	if err != nil || neg {
-		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
-	}
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = failed.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }

@@ -68,6 +68,7 @@ func New(options Options) (*App, error) {
 	}
 	a.discovery = newDiscovery(a.probing, a.rediscovered, m, options.Logger)
 	a.recorder = newRecorder(store, m, a.probing, options.Logger)
+	m.WatchStretch(a.probing.stretch)
 	a.scheduler, err = scheduler.New(scheduler.Options{
 		Runner: a.probing, Pacer: a.probing, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
 	})

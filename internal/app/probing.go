@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
 	"github.com/eks-slo/eks-slo-exporter/internal/scheduler"
 )
 
@@ -41,6 +42,18 @@ func (p *probing) discover(ctx context.Context, entry chain.Discovery) ([]chain.
 // Next implements scheduler.Pacer.
 func (p *probing) Next(target chain.Target, earliest time.Time) time.Time {
 	return p.governor.Load().Next(target, earliest)
+}
+
+// stretch tells how far the governor stretches the intervals of each pool; before the first configuration there is none.
+func (p *probing) stretch() (all []metrics.Stretch) {
+	governor := p.governor.Load()
+	if governor == nil {
+		return nil
+	}
+	for _, pool := range governor.Pools() {
+		all = append(all, metrics.Stretch{Account: pool.Account, Region: pool.Region, Service: "elasticloadbalancing", Factor: pool.Factor})
+	}
+	return all
 }
 
 // swap makes a prober the one that later runs use.

@@ -41,26 +41,8 @@ func (r *recorder) Record(run chain.Run) {
 	r.store.Record(run)
 	r.metrics.Record(run)
 	r.expiry(run)
-	r.pace(run)
-	r.log(run)
-}
-
-// pace lets the governor learn from a run of an alb target.
-func (r *recorder) pace(run chain.Run) {
-	if run.Target.Kind != chain.KindALB {
-		return
-	}
 	r.probing.governor.Load().Observe(run)
-	r.showStretch()
-}
-
-// showStretch shows the pools that there are now, also when their last target has gone.
-func (r *recorder) showStretch() {
-	var stretch []metrics.Stretch
-	for _, p := range r.probing.governor.Load().Pools() {
-		stretch = append(stretch, metrics.Stretch{Account: p.Account, Region: p.Region, Service: "elasticloadbalancing", Factor: p.Factor})
-	}
-	r.metrics.SetStretch(stretch)
+	r.log(run)
 }
 
 // expiry shows the end of the session that the run signed in with. Credentials without an end have no series; a run that got no session says nothing about the last one.

@@ -34,15 +34,15 @@ func (a *App) prepare(ctx context.Context) (plan, error) {
 	if p.prober != nil && p.budget == a.plan.budget {
 		return p, nil // what is known of clusters and groups, and what is left of the budget, outlive a reload
 	}
+	governing := scheduler.DefaultGovernorOptions()
+	governing.ReadsPerSecond = p.budget.ELBReadsPerSecond
+	if p.governor, err = scheduler.NewGovernor(governing); err != nil {
+		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
+	}
 	p.prober, err = NewProber(ctx, ProberOptions{
 		Resolver: a.options.Resolver, EKSReadsPerSecond: p.budget.EKSReadsPerSecond, ELBReadsPerSecond: p.budget.ELBReadsPerSecond, Watch: a.metrics,
 	})
 	if err != nil {
-		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
-	}
-	governing := scheduler.DefaultGovernorOptions()
-	governing.ReadsPerSecond = p.budget.ELBReadsPerSecond
-	if p.governor, err = scheduler.NewGovernor(governing); err != nil {
 		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
 	}
 	return p, nil
@@ -67,7 +67,6 @@ func (a *App) retarget() {
 	a.recorder.retain(targets)
 	a.scheduler.Set(targets)
 	a.current = targets
-	a.recorder.showStretch()
 	a.warnOfLongPass()
 }
 

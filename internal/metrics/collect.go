@@ -32,9 +32,10 @@ func (c counts) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c counts) Collect(ch chan<- prometheus.Metric) {
 	c.mu.Lock()
-	now := c.clone()
+	now, pools := c.clone(), c.pools
 	c.mu.Unlock()
 	e := emitter{ch, &c.descs}
+	e.stretch(pools())
 	for key, target := range now.targets {
 		e.target(key, target)
 	}
@@ -162,9 +163,6 @@ func (e emitter) self(s state, release string) {
 	for r, n := range s.requests {
 		e.emit(selfAWSRequests, float64(n), r.service, r.operation, r.code)
 	}
-	for p, factor := range s.stretch {
-		e.emit(selfAWSBudgetStretch, factor, p.account, p.region, p.service)
-	}
 	for name, d := range s.discoveries {
 		at := 0.0
 		if !d.at.IsZero() {
@@ -172,6 +170,17 @@ func (e emitter) self(s state, release string) {
 			at = seconds(d.at)
 		}
 		e.emit(selfDiscoverySuccess, at, name)
+	}
+}
+
+// stretch emits one series for each pool; of two that read alike, the later.
+func (e emitter) stretch(pools []Stretch) {
+	factors := map[[3]string]float64{}
+	for _, s := range pools {
+		factors[[3]string{clean(s.Account), clean(s.Region), clean(s.Service)}] = s.Factor
+	}
+	for labels, factor := range factors {
+		e.emit(selfAWSBudgetStretch, factor, labels[:]...)
 	}
 }
 

@@ -33,7 +33,8 @@ type Metrics struct {
 	requestDuration             *prometheus.HistogramVec // alb
 	probeLateness, budgetWait   prometheus.Histogram
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	pools func() []Stretch
 	state
 }
 
@@ -49,6 +50,7 @@ func New(options Options) (*Metrics, error) {
 		requestDuration: prometheus.NewHistogramVec(histogram(albRequestDuration), families[albRequestDuration].Labels),
 		probeLateness:   prometheus.NewHistogram(histogram(selfProbeLateness)),
 		budgetWait:      prometheus.NewHistogram(histogram(selfAWSBudgetWait)),
+		pools:           func() []Stretch { return nil },
 		state:           newState(),
 	}
 	for id, row := range families {

@@ -12,22 +12,16 @@ type Stretch struct {
 	Factor                   float64
 }
 
-type pool struct{ account, region, service string }
-
 type discovery struct {
 	targets int
 	at      time.Time // zero: not yet
 }
 
-// SetStretch makes these the pools that have series.
-func (m *Metrics) SetStretch(all []Stretch) {
-	stretch := map[pool]float64{}
-	for _, s := range all {
-		stretch[pool{clean(s.Account), clean(s.Region), clean(s.Service)}] = s.Factor
-	}
+// WatchStretch names who is asked at each scrape for the pools that there are. It must not call Metrics.
+func (m *Metrics) WatchStretch(pools func() []Stretch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.stretch = stretch
+	m.pools = pools
 }
 
 // SetDiscoveries makes these the discoveries that may have series, by the names of their entries in the configuration; what others found is forgotten. Like SetTargets, call it before they run.

@@ -69,7 +69,7 @@ func busy(t *testing.T) (m *Metrics, names []string, lint func() []string) {
 	for _, r := range []chain.Run{run(ci, success), run(ci, denied), withTLS(read(run(shop, success))), run(shop, timedOut)} {
 		m.Record(r)
 	}
-	m.SetStretch([]Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 2}})
+	stretched(m, []Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 2}})
 	m.SetDiscoveries([]string{"all"})
 	m.Discovered("all", 3, epoch)
 	m.ObserveSkew("sts.eu-west-1", time.Second)
@@ -202,13 +202,16 @@ func TestPeersAndIdentities(t *testing.T) {
 	}
 }
 
+// stretched makes these the pools that there are.
+func stretched(m *Metrics, pools []Stretch) { m.WatchStretch(func() []Stretch { return pools }) }
+
 func TestStretch(t *testing.T) {
 	m, registry := newMetrics(t)
 	const name = "eks_slo_exporter_aws_budget_stretch"
 	if got := lines(t, registry, name); got != nil {
 		t.Errorf("before the first: %v", got)
 	}
-	m.SetStretch([]Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 3.5}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 1}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 2}})
+	stretched(m, []Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 3.5}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 1}, {"observer exporter", "eu-west-1", "elasticloadbalancing", 2}})
 	want := []string{
 		name + `{account="111122223333",region="eu-west-1",service="elasticloadbalancing"} 3.5`,
 		name + `{account="observer exporter",region="eu-west-1",service="elasticloadbalancing"} 2`, // the later of two that say the same
@@ -216,7 +219,7 @@ func TestStretch(t *testing.T) {
 	if diff := cmp.Diff(want, lines(t, registry, name)); diff != "" {
 		t.Error(diff)
 	}
-	m.SetStretch([]Stretch{{"a\xff", "eu-west-1", "elasticloadbalancing", 1}})
+	stretched(m, []Stretch{{"a\xff", "eu-west-1", "elasticloadbalancing", 1}})
 	if diff := cmp.Diff([]string{name + "{account=\"a\ufffd\",region=\"eu-west-1\",service=\"elasticloadbalancing\"} 1"}, lines(t, registry, name)); diff != "" {
 		t.Errorf("after another set: %s", diff)
 	}

@@ -39,7 +39,6 @@ type state struct {
 	skew        map[string]time.Duration
 	expiry      map[string]time.Time
 	requests    map[request]uint64
-	stretch     map[pool]float64
 	discoveries map[string]discovery
 	inFlight    int
 	overruns    uint64

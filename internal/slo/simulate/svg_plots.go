@@ -141,7 +141,10 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, at, d.label)
 }
 
-// windows are those whose burn rates are shown, with their colours.
+// ratioPrefix begins the names of the recorded error ratios; the window follows.
+const ratioPrefix = "slo:sli_error:ratio_rate"
+
+// shownWindows are those whose burn rates are shown, with their colours.
 var shownWindows = []struct {
 	metric, name string
 	color        color.Color

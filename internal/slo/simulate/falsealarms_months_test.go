@@ -53,9 +53,6 @@ func FalseAlarms(ctx context.Context, rules Rules, about SLO, c Chance) (int, er
 	return alarms, nil
 }
 
-// ratioPrefix begins the names of the recorded error ratios; the window follows.
-const ratioPrefix = "slo:sli_error:ratio_rate"
-
 // readsRatios tells the alerts of burn rates from those of missing data.
 func (r rule) readsRatios() bool {
 	for _, read := range r.reads {
