@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -32,6 +33,9 @@ func (c *cli) addCheck() {
 			cfg, err := config.Load(*file)
 			if err != nil {
 				return exitUsage, configHint(err, *file)
+			}
+			if err := cfg.CheckOverrides(time.Now()); err != nil {
+				return exitUsage, err
 			}
 			if len(cfg.Access)+len(cfg.Groups)+len(cfg.Discoveries) == 0 {
 				_, _ = fmt.Fprintf(c.Stderr, "%s: warning: %s has neither access targets nor target groups, so nothing would be probed; list them under access or target_groups\n", program, *file)

@@ -41,6 +41,8 @@ func newCLI(stdout, stderr io.Writer) *cli {
 	c.addRun()
 	c.addDemo()
 	c.addProbe()
+	c.addBudget()
+	c.addGate()
 	c.addCheck()
 	return c
 }

@@ -26,6 +26,12 @@ import (
 // demoFaults break four of the demo's six targets, each at another layer.
 var demoFaults = []string{"not-mapped", "unexpected-principal", "denied", "all-unhealthy"}
 
+// demoBudgets are the sections of what evaluates and gates. Its data is in the demo's folder, beside the configuration.
+const demoBudgets = `query: {embedded: {path: tsdb}}
+gates:
+  - {name: prod-release, slos: {cluster: prod}, min_budget: 0.1, exempt: [reliability, security]}
+`
+
 func (c *cli) addDemo() {
 	c.Add("demo", "Run against an embedded AWS account, clusters and a load balancer on loopback: two targets work, four are broken. Needs no account and no configuration.", func(cmd *kingpin.CmdClause) command.Action {
 		options := app.DefaultOptions()
@@ -50,6 +56,7 @@ func (c *cli) demo(ctx context.Context, options app.Options) (code int, err erro
 	}
 	defer func() { err = errors.Join(err, scene.Close()) }()
 	scene.FewTargets()
+	scene.Config += demoBudgets
 	faults, err := breakScene(scene)
 	if err != nil {
 		return exitFailure, err
@@ -91,7 +98,8 @@ func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
 func (c *cli) introduce(addr string, cfg *config.Config, faults []sandbox.Fault) {
 	targets := slices.Concat(cfg.Access, cfg.Groups)
 	c.Print("An embedded AWS account with %d EKS clusters and a load balancer, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(targets), cfg.Probe.Interval)
-	c.Print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n\n", addr, addr, addr)
+	c.Print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n  budgets  %s budget --exporter.url=http://%s\n  gate     %s gate prod-release --exporter.url=http://%s\n  queries  http://%s/prometheus (a Grafana data source)\n\n",
+		addr, addr, addr, program, addr, program, addr, addr)
 	for _, target := range targets {
 		at := slices.IndexFunc(faults, func(f sandbox.Fault) bool { return f.Target == target.Name })
 		switch {

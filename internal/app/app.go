@@ -38,6 +38,8 @@ type App struct {
 	discovery *discovery
 	recorder  *recorder
 	registry  *prometheus.Registry
+	embedded  *embedded
+	gates     *gatekeeper
 	handler   http.Handler
 
 	reloading sync.Mutex // one reload at a time
@@ -64,10 +66,11 @@ func New(options Options) (*App, error) {
 	}
 	store := results.NewStore()
 	a := &App{
-		options: options, store: store, metrics: m, probing: &probing{}, registry: registry, failed: make(chan error, 1),
+		options: options, store: store, metrics: m, probing: &probing{}, registry: registry, embedded: &embedded{}, failed: make(chan error, 1),
 	}
 	a.discovery = newDiscovery(a.probing, a.rediscovered, m, options.Logger)
 	a.recorder = newRecorder(store, m, a.probing, options.Logger)
+	a.gates = &gatekeeper{metrics: m, logger: options.Logger}
 	m.WatchStretch(a.probing.stretch)
 	a.scheduler, err = scheduler.New(scheduler.Options{
 		Runner: a.probing, Pacer: a.probing, Recorder: a.recorder, Logger: options.Logger, Watcher: m, Concurrency: options.Concurrency,
@@ -104,24 +107,28 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.serve(listeners)
+	if err := a.openEngine(plan.query.Embedded); err != nil { //nolint:contextcheck // it runs until Stop
+		return err
+	}
 	a.teardown.push("cluster connections", a.probing.close) // when no run is under way any more
 	a.teardown.push("scheduler", a.scheduler.Stop)
-	a.apply(plan) //nolint:contextcheck // runs outlive the start, and end with the scheduler
-	a.discover()  //nolint:contextcheck // so does discovery
+	a.apply(plan)                              //nolint:contextcheck // runs outlive the start, and end with the scheduler
+	a.background("discovery", a.discovery.run) //nolint:contextcheck // so does discovery
+	a.background("gates", a.gates.run)         //nolint:contextcheck // and so do gates
 	a.ready.Store(true)
 	a.options.Logger.Info("started", "address", a.addr, "targets", len(a.current), "version", a.options.Version)
 	return nil
 }
 
-// discover begins to look for targets.
-func (a *App) discover() {
+// background runs something until Stop.
+func (a *App) background(name string, run func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.discovery.run(ctx)
+		run(ctx)
 	}()
-	a.teardown.push("discovery", func(context.Context) error {
+	a.teardown.push(name, func(context.Context) error {
 		cancel()
 		<-done
 		return nil
@@ -205,6 +212,7 @@ const maxScrapes = 40
 func (a *App) newHandler() (http.Handler, error) {
 	return web.NewHandler(web.Options{
 		Results: a.store, Reload: a.Reload, Ready: a.ready.Load, Logger: a.options.Logger, Now: time.Now,
+		Queries: a.embedded, Budgets: a.gates,
 		Metrics: promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(a.options.Logger.Handler(), slog.LevelError), EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes}),
 	})
 }

@@ -20,6 +20,8 @@ type plan struct {
 	targets     []chain.Target // the configured ones
 	discoveries []chain.Discovery
 	budget      config.AWSAPIBudget
+	query       config.Query
+	budgets     *Budgets
 	prober      *Prober
 	governor    *scheduler.Governor
 }
@@ -30,7 +32,10 @@ func (a *App) prepare(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{targets: slices.Concat(cfg.Access, cfg.Groups), discoveries: cfg.Discoveries, budget: cfg.AWSAPIBudget, prober: a.plan.prober, governor: a.plan.governor}
+	p := plan{targets: slices.Concat(cfg.Access, cfg.Groups), discoveries: cfg.Discoveries, budget: cfg.AWSAPIBudget, query: cfg.Query, prober: a.plan.prober, governor: a.plan.governor}
+	if p.budgets, err = NewBudgets(cfg.Query, cfg.Gates, a.embedded); err != nil {
+		return plan{}, fmt.Errorf("preparing %s: %w", a.options.ConfigFile, err)
+	}
 	if p.prober != nil && p.budget == a.plan.budget {
 		return p, nil // what is known of clusters and groups, and what is left of the budget, outlive a reload
 	}
@@ -54,6 +59,7 @@ func (a *App) apply(p plan) {
 	a.probing.swap(p.prober)
 	a.probing.governor.Store(p.governor)
 	a.discovery.set(p.discoveries)
+	a.gates.set(p.budgets)
 	a.retarget()
 	a.metrics.ReloadSucceeded(time.Now())
 }
@@ -101,6 +107,9 @@ func (a *App) Reload() error {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	p, err := a.prepare(context.Background())
+	if err == nil {
+		err = a.reloadEngine(p.query.Embedded)
+	}
 	if err != nil {
 		a.metrics.ReloadFailed()
 		a.options.Logger.Error("configuration not reloaded, the last good one stays", "file", a.options.ConfigFile, "error", err)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -51,6 +52,11 @@ func TestBadFiles(t *testing.T) {
 			checkGolden(t, strings.TrimSuffix(file, ".yaml"), err, seen)
 		})
 	}
+	t.Run("overrides", func(t *testing.T) {
+		const now = 1796126400 // 2026-12-01 12:00 UTC
+		_, err := LoadOverrides("overrides.yml", []string{"prod"}, time.Unix(now, 0))
+		checkGolden(t, "overrides", err, seen)
+	})
 	for name, text := range writtenFixtures {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse(name+".yaml", []byte(text))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 	"github.com/eks-slo/eks-slo-exporter/internal/diag"
+	"github.com/eks-slo/eks-slo-exporter/internal/slo"
 )
 
 // Config is a validated configuration. It is never changed after Parse returned it.
@@ -28,6 +29,8 @@ type Config struct {
 	Clusters     map[string]chain.Cluster  // by name
 	Probe        Probe
 	AWSAPIBudget AWSAPIBudget
+	Query        Query
+	Gates        []slo.Gate // sorted by name
 }
 
 // Probe holds the defaults of every target's schedule.
@@ -67,7 +70,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	d := newDecoder(name, data)
 	var config *Config
 	if root := d.Document(); root != nil {
-		config = d.config(d.Mapping(root, "the configuration", slices.Concat(sections, unsupported)...))
+		config = d.config(d.Mapping(root, "the configuration", sections...))
 	}
 	if problems := d.Problems(); len(problems) > 0 {
 		return nil, problems
@@ -75,18 +78,11 @@ func Parse(name string, data []byte) (*Config, error) {
 	return config, nil
 }
 
-var (
-	sections    = []string{"probe", "clusters", "identities", "access", "target_groups", "aws_api_budget"}
-	unsupported = []string{"query", "rules", "alertmanagers", "gates"}
-)
+var sections = []string{"probe", "clusters", "identities", "access", "target_groups", "aws_api_budget", "query", "rules", "alertmanagers", "gates"}
 
 func (d *decoder) config(root diag.Fields) *Config {
-	for _, section := range unsupported {
-		if root.Has(section) {
-			d.Report(root.AtKey(section), unsupportedSection, section)
-		}
-	}
-	config := &Config{Probe: d.probe(root), AWSAPIBudget: d.apiBudget(root)}
+	config := &Config{Probe: d.probe(root), AWSAPIBudget: d.apiBudget(root), Query: d.query(root)}
+	config.Gates = d.gates(root)
 	identities := d.identities(root)
 	clusters := d.clusters(root, identities)
 	config.Access = d.access(root, config.Probe, identities, clusters)

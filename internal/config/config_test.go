@@ -139,8 +139,8 @@ func TestAMistakeIsReportedOnceAndAllMistakesAre(t *testing.T) {
 			[]string{"clusters must be a list, not a mapping", `missing key "name"`},
 		},
 		"sections are read though others are wrong": {
-			"gates: []\nidentities: [{name: i, source: nothing}]\naws_api_budget: {eks_reads_per_second: -1}\n",
-			[]string{"gates is not supported by this version", `unknown source "nothing"`, "eks_reads_per_second must be a number from 0.01 to 1000"},
+			"query: {}\nidentities: [{name: i, source: nothing}]\naws_api_budget: {eks_reads_per_second: -1}\n",
+			[]string{"query names no place to read from", `unknown source "nothing"`, "eks_reads_per_second must be a number from 0.01 to 1000"},
 		},
 		"what aliases repeat is reported at its anchor alone": {
 			"access:\n  - &a {cluster: x, identity: y}\n  - *a\n  - *a\n",

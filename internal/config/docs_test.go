@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
 )
@@ -26,12 +27,16 @@ func readPage(t *testing.T) string {
 }
 
 func TestExamplesOfThePageParse(t *testing.T) {
-	const wantBlocks = 5
+	const wantBlocks = 9
 	blocks := yamlBlock.FindAllStringSubmatch(readPage(t), -1)
 	if len(blocks) != wantBlocks {
 		t.Fatalf("the page has %d examples, want %d", len(blocks), wantBlocks)
 	}
 	for _, block := range blocks {
+		if strings.HasPrefix(block[1], "overrides:") {
+			checkOverrides(t, block[1])
+			continue
+		}
 		config, err := Parse(filepath.Join("testdata", "good", "x.yaml"), []byte(block[1]))
 		if err != nil {
 			t.Errorf("%s\n%s", block[1], err)
@@ -54,7 +59,8 @@ func TestThePageNamesEveryKey(t *testing.T) {
 		"rbac.allow", "rbac.deny", "rbac.dry_run", "eks_reads_per_second", "elb_reads_per_second", "namespace", "url", "expect_status", "expect_body", "host", "sni", "ip_family",
 	}
 	words = append(append(words, selectors...), groupKeys...)
-	words = append(words, unsupported...)
+	words = append(words, gateKeys...)
+	words = append(words, "embedded", "prometheus", "path", "retention", "http_config", "sigv4", "external_id_file", "service_name", "use_fips_sts_endpoint", "proxy_connect_header", "from", "to", "why", "by", "until", "gate")
 	for _, source := range chain.Sources {
 		words = append(words, string(source))
 	}
@@ -67,5 +73,18 @@ func TestThePageNamesEveryKey(t *testing.T) {
 		if !strings.Contains(page, "\n## "+section+"\n") {
 			t.Errorf("the page has no part on %s", section)
 		}
+	}
+}
+
+// checkOverrides reads the page's file of overrides on a day before their end.
+func checkOverrides(t *testing.T, text string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "overrides.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := LoadOverrides(file, []string{"prod-release"}, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil || len(found) != 1 {
+		t.Errorf("the page's overrides are %v (%v)", found, err)
 	}
 }

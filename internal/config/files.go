@@ -49,11 +49,18 @@ func (d *decoder) caFile(f diag.Fields, whose string) string {
 
 // externalIDFile reads the key external_id_file. What the file holds is dropped: it is read anew at every run.
 func (d *decoder) externalIDFile(f diag.Fields) string {
+	name, _ := d.externalID(f)
+	return name
+}
+
+// externalID reads the key external_id_file, and the file.
+func (d *decoder) externalID(f diag.Fields) (name, id string) {
 	name, data := d.readFile(f, "external_id_file")
-	if data != nil && len(bytes.TrimSpace(data)) == 0 {
+	id = string(bytes.TrimSpace(data))
+	if data != nil && id == "" {
 		d.Report(f.At("external_id_file"), emptyExternalID, f.Text("external_id_file"))
 	}
-	return name
+	return name, id
 }
 
 // manifestFile reads the key manifest_file: one Kubernetes object. ok is false when it is not given or cannot be used.

@@ -35,6 +35,7 @@ func FuzzParse(f *testing.F) {
 		if err == nil {
 			checkConfig(t, config)
 			checkGroups(t, config)
+			checkQuery(t, config)
 			return
 		}
 		if config != nil {
@@ -54,6 +55,57 @@ func checkConfig(t *testing.T, config *Config) {
 	for _, target := range config.Access {
 		if target.Name != target.Identity.Name+"@"+target.Cluster.Name || strings.Count(target.Name, "@") != 1 {
 			t.Errorf("target %q of identity %q on cluster %q", target.Name, target.Identity.Name, target.Cluster.Name)
+		}
+	}
+}
+
+func FuzzOverrides(f *testing.F) {
+	seed, err := os.ReadFile(filepath.Join("testdata", "bad", "overrides.yml"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add([]byte("overrides: [&a {gate: prod, by: b, why: c, until: 2026-12-02T00:00:00Z}, *a, {<<: *a, until: 2026-12-01T00:00:00Z}]\n"))
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		inForce, err := parseOverrides("x.yaml", data, []string{"prod"}, now)
+		for _, o := range inForce {
+			if o.Gate != "prod" || o.By == "" || o.Why == "" || !o.Until.After(now) {
+				t.Errorf("%+v is in force", o)
+			}
+		}
+		if err != nil {
+			checkPositions(t, data, asProblems(t, err))
+		}
+	})
+}
+
+func checkQuery(t *testing.T, config *Config) {
+	t.Helper()
+	q := config.Query
+	if q.Embedded != nil && q.Prometheus != nil || len(config.Gates) > 0 && q == (Query{}) {
+		t.Errorf("%d gates read from %+v", len(config.Gates), q)
+	}
+	if e := q.Embedded; e != nil && (e.Path == "" || e.Retention < leastRetention) {
+		t.Errorf("embedded engine %+v", e)
+	}
+	if p := q.Prometheus; p != nil && (p.URL == nil || p.URL.User != nil || p.Timeout < time.Second || p.HTTP.BearerToken != "" ||
+		p.HTTP.BasicAuth != nil && p.HTTP.BasicAuth.Password != "" || p.HTTP.Authorization != nil && p.HTTP.Authorization.Credentials != "" || p.SigV4 != nil && p.SigV4.Region == "") {
+		t.Errorf("Prometheus %+v", p)
+	}
+	for _, gate := range config.Gates {
+		for _, share := range []float64{gate.MinBudget, gate.MinCoverage, gate.MinObserved} {
+			if !(share >= 0 && share <= 1) {
+				t.Errorf("gate %q has the share %v", gate.Name, share)
+			}
+		}
+		if !nameShape.MatchString(gate.Name) || len(gate.SLOs) == 0 || gate.MaxAge < time.Minute {
+			t.Errorf("gate %+v", gate)
+		}
+		for _, freeze := range gate.Freezes {
+			if !freeze.To.After(freeze.From) || freeze.Why == "" {
+				t.Errorf("freeze %+v", freeze)
+			}
 		}
 	}
 }

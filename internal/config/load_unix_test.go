@@ -1,4 +1,4 @@
-// A pipe in the place of the configuration must not block the exporter. Windows has no such files.
+// A pipe in the place of the configuration, or of rules, must not block the exporter. Windows has no such files.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -24,4 +24,13 @@ func TestLoadDoesNotWaitForAPipe(t *testing.T) {
 	if _, err := Load(pipe); !errors.Is(err, chain.ErrNotRegular) || err.Error() != "reading the configuration: open "+pipe+": not a regular file" {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestRulesAreNoPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Parse(filepath.Join(dir, "eks-slo.yaml"), []byte("query: {embedded: {}}\nrules: [pipe.yaml]\n"))
+	checkFirst(t, err, `2:9: rules "pipe.yaml": it is neither a file nor a folder`)
 }

@@ -23,8 +23,7 @@ func message(text, hint string) *diag.Message {
 }
 
 var (
-	secretKey          = message("secrets never go into this file: key %q", "%s")
-	unsupportedSection = message("%s is not supported by this version", "remove the section; this version probes access targets and target groups, and serves their metrics")
+	secretKey = message("secrets never go into this file: key %q", "%s")
 
 	durationTooShort     = message("%s %s is shorter than %s", "%s")
 	durationTooLong      = message("%s %s is longer than %s", "%s")
@@ -84,4 +83,21 @@ var (
 	badRegexp         = message("expect_body is no regular expression: %s", "RE2 syntax (golang.org/s/re2syntax); write \\ before a character that stands for itself")
 	slowRegexp        = message("expect_body is too large: its repetitions unfold to %d steps, above %d", "each step may be tried at each byte of the body: repeat less, or match a part of it")
 	requestTooLong    = message("request timeout %s is not shorter than the target's timeout %s", "the run must have time left for its other steps: set both, timeout in request (default 5s) below timeout of the target (default 10s)")
+
+	twoQueries            = message("query names two places to read from", "keep one of the two: embedded for the engine inside the exporter, or prometheus for a server that scrapes it")
+	noQuery               = message("query names no place to read from", "write embedded: {} for the engine inside the exporter, or prometheus: {url: …} for a server that scrapes it")
+	engineOnly            = message("section %s belongs to the embedded engine", "remove it, or write query: {embedded: {}}; a Prometheus of yours has rules and Alertmanagers of its own")
+	noRules               = message("rules %q: %s", "name rule files or folders of them; without the section those that come with the exporter serve")
+	badServer             = message("%s has no URL that can be used: %s", "%s")
+	twoSignIns            = message("sigv4 and http_config both sign in", "keep sigv4 for Amazon Managed Service for Prometheus, or one of basic_auth, authorization, oauth2 and bearer_token_file for another server")
+	badHTTPConfig         = message("http_config: %s", "it is http_config of Prometheus' own configuration")
+	externalIDWithoutRole = message("external_id_file without role_arn", "an external id belongs to a role: name it in role_arn")
+	gatesWithoutQuery     = message("gates have nothing to read budgets from", "write query: {embedded: {}} for the engine inside the exporter, or query: {prometheus: {url: …}}")
+	badShare              = message("%s must be a number from 0 to 1", "a share, such as 0.1 for 10 %%")
+	badClass              = message("exempt %q is no class of change", "use letters, digits and . _ - only, at most 128 of them, such as security")
+	dotGate               = message("%q cannot name a gate", "the name is part of a URL, where . and .. mean something else: choose another")
+	badMoment             = message("%s %q is no time", "write it with its offset, such as 2026-12-20T08:00:00Z or 2026-12-20T09:00:00+01:00")
+	freezeEndsFirst       = message("the freeze ends at %s, not after its beginning at %s", "write to after from")
+	overrideOfNoGate      = message("no gate %q reads this file", "%s")
+	overrideExpired       = message("the override of gate %q has expired at %s", "the gate decides by itself again: remove the override, or give it a new end")
 )

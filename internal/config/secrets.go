@@ -21,7 +21,8 @@ const queryWords = `(?:auth|authorization|jwt|pass|pwd|sig|signature)`
 
 var (
 	secretName  = regexp.MustCompile(`^(?i:(?:.*[_-])?` + secretWords + `)$`)
-	secretEntry = regexp.MustCompile(`(?i)` + secretWords + `["']?\s*[:=]\s*|bearer\s+|://[^\s/@]*@|[?&](?:[^=&\s"']*[_.-])?` + queryWords + `=`)
+	secretEntry = regexp.MustCompile(`(?i)` + secretWords + `s?["']?\s*[:=]\s*|bearer\s+|://[^\s/@]*@|[?&](?:[^=&\s"']*[_.-])?` + queryWords + `=`)
+	httpEntry   = regexp.MustCompile(`(?i)(?:^|[\s,{"'])(?:(?:[a-z_]+_)?key|proxy_connect_header)["']?\s*:\s*|(?:^|[\s,{"'])(?:basic_auth|authorization)["']?\s*:\s*["']?[^\s{&*"'|>#]`) // of http_config, where a key is a secret and so is what stands in place of a mapping
 	encodedKey  = regexp.MustCompile(`[?&][^=&\s"']*%[0-9A-Fa-f]{2}[^=&\s"']*=`)
 	yamlWord    = regexp.MustCompile(`[^\s,{}\[\]"']+`)
 )
@@ -44,6 +45,12 @@ func secretStart(line string) int {
 		start = found[1]
 		if line[start-1] == '@' {
 			start = found[0] + len("://")
+		}
+	}
+	if found := httpEntry.FindStringIndex(line[:start]); found != nil {
+		start = found[1]
+		if last := line[start-1]; last != ' ' && last != ':' && last != '\t' { // the first byte of the value
+			start--
 		}
 	}
 	if found := encodedKey.FindStringIndex(line[:start]); found != nil { // which may spell one of those names

@@ -1,4 +1,4 @@
-// URLs: of a cluster's endpoint and of a request through a load balancer.
+// URLs: of a cluster's endpoint, of a request through a load balancer, and of the servers that are asked and told.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -30,4 +30,13 @@ func parseURL(text string, schemes ...string) (u *url.URL, wrong string) {
 		return nil, "its port is not between 1 and 65535"
 	}
 	return u, ""
+}
+
+// parseServer reads the URL of a server whose API is called: paths and queries are added to it.
+func parseServer(text string) (u *url.URL, wrong string) {
+	u, wrong = parseURL(text, "http", "https")
+	if wrong == "" && (u.RawQuery != "" || u.ForceQuery) {
+		return nil, "it has a query"
+	}
+	return u, wrong
 }

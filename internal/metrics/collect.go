@@ -54,6 +54,9 @@ func (c counts) Collect(ch chan<- prometheus.Metric) {
 	for identity, end := range now.expiry {
 		e.emit(accessCredentialsExpiry, seconds(end), identity)
 	}
+	for name, gate := range now.gates {
+		e.gate(name, gate)
+	}
 	e.self(now, c.version)
 }
 

@@ -113,10 +113,10 @@ func (c causes) count(run chain.Run) {
 }
 
 // cloneAll copies what later events change.
-func cloneAll(all map[string]causes) map[string]causes {
-	copies := make(map[string]causes, len(all))
-	for name, c := range all {
-		copies[name] = c.clone()
+func cloneAll[T any](all map[string]T, clone func(T) T) map[string]T {
+	copies := make(map[string]T, len(all))
+	for name, each := range all {
+		copies[name] = clone(each)
 	}
 	return copies
 }

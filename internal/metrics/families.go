@@ -69,6 +69,9 @@ const (
 	albLastRead
 	albCertificateExpiry
 	albTargetInfo
+	gateOpen
+	gateDecisions
+	gateExceptions
 	selfBuildInfo
 	selfReloadSuccessful
 	selfReloadTimestamp
@@ -84,7 +87,7 @@ const (
 )
 
 // families is the ONE table, of every kind.
-var families = table(accessFamilies, albFamilies, selfFamilies)
+var families = table(accessFamilies, albFamilies, gateFamilies, selfFamilies)
 
 func table(kinds ...map[family]Family) (all [familyCount]Family) {
 	for _, kind := range kinds {

@@ -49,6 +49,9 @@ var contract = []string{
 	"gauge alb_last_read_timestamp_seconds{target_group} stable",
 	"gauge alb_request_certificate_expiry_timestamp_seconds{target_group} evolving",
 	"gauge alb_target_info{target_group,region,cluster,namespace,binding} stable",
+	"gauge eks_slo_gate_open{gate} stable",
+	"counter eks_slo_gate_decisions_total{gate,decision} stable",
+	"counter eks_slo_gate_exceptions_total{gate,kind} stable",
 	"gauge eks_slo_exporter_build_info{branch,goarch,goos,goversion,revision,tags,version} stable",
 	"gauge eks_slo_exporter_config_last_reload_successful{} stable",
 	"gauge eks_slo_exporter_config_last_reload_success_timestamp_seconds{} stable",
@@ -72,6 +75,8 @@ func busy(t *testing.T) (m *Metrics, names []string, lint func() []string) {
 	stretched(m, []Stretch{{"111122223333", "eu-west-1", "elasticloadbalancing", 2}})
 	m.SetDiscoveries([]string{"all"})
 	m.Discovered("all", 3, epoch)
+	m.SetGates([]string{"release"})
+	m.GateJudged("release", new(true))
 	m.ObserveSkew("sts.eu-west-1", time.Second)
 	m.CredentialsExpiry("ci", epoch)
 	gathered, err := registry.Gather()

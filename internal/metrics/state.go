@@ -40,6 +40,7 @@ type state struct {
 	expiry      map[string]time.Time
 	requests    map[request]uint64
 	discoveries map[string]discovery
+	gates       map[string]gateState
 	inFlight    int
 	overruns    uint64
 	reloaded    bool
@@ -63,7 +64,7 @@ func newState() state {
 // clone copies what later events change.
 func (s state) clone() state {
 	s.targets, s.groups, s.skew, s.expiry, s.requests = maps.Clone(s.targets), maps.Clone(s.groups), maps.Clone(s.skew), maps.Clone(s.expiry), maps.Clone(s.requests)
-	s.clusters, s.regions, s.discoveries = cloneAll(s.clusters), cloneAll(s.regions), maps.Clone(s.discoveries)
+	s.clusters, s.regions, s.discoveries, s.gates = cloneAll(s.clusters, causes.clone), cloneAll(s.regions, causes.clone), maps.Clone(s.discoveries), cloneAll(s.gates, gateState.clone)
 	return s
 }
 

@@ -8,7 +8,6 @@ package web
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -34,6 +33,8 @@ type Results interface {
 type Options struct {
 	Results Results
 	Metrics http.Handler
+	Queries http.Handler // what is below /prometheus/
+	Budgets Budgets
 	Reload  func() error // reads the configuration again; an error means that nothing has changed, and its text is shown to the caller
 	Ready   func() bool
 	Now     func() time.Time
@@ -51,6 +52,10 @@ func (o Options) validate() error {
 		return errors.New("web: Options.Results is not set")
 	case o.Metrics == nil:
 		return errors.New("web: Options.Metrics is not set")
+	case o.Queries == nil:
+		return errors.New("web: Options.Queries is not set")
+	case o.Budgets == nil:
+		return errors.New("web: Options.Budgets is not set")
 	case o.Reload == nil:
 		return errors.New("web: Options.Reload is not set")
 	case o.Ready == nil:
@@ -77,6 +82,12 @@ func NewHandler(options Options) (http.Handler, error) {
 	mux.Handle("GET /assets/icon.svg", files)
 	mux.Handle("GET /metrics", s.Metrics)
 	mux.HandleFunc("GET /api/v1/targets", s.apiTargets)
+	mux.HandleFunc("GET /api/v1/slos", s.apiSLOs)
+	mux.HandleFunc("GET /api/v1/gates", s.apiGates)
+	mux.HandleFunc("GET /api/v1/gates/{name}", s.apiGate)
+	mux.HandleFunc("POST /api/v1/gates/{name}", s.apiGate)
+	mux.Handle("GET /prometheus/", s.Queries)
+	mux.Handle("POST /prometheus/", s.Queries) // long queries are posted
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) { s.text(w, http.StatusOK, "healthy") })
 	mux.HandleFunc("GET /-/ready", s.isReady)
 	mux.HandleFunc("POST /-/reload", s.reload)
@@ -109,13 +120,7 @@ func (s *server) target(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) apiTargets(w http.ResponseWriter, _ *http.Request) {
-	body, err := json.Marshal(newTargetsAnswer(s.Results.Snapshot()))
-	if err != nil {
-		s.fail(w, "encoding the targets", err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	s.write(w, body)
+	s.json(w, http.StatusOK, newTargetsAnswer(s.Results.Snapshot()))
 }
 
 func (s *server) isReady(w http.ResponseWriter, _ *http.Request) {

@@ -33,6 +33,7 @@ const (
 type driver struct {
 	series          []labels.Labels
 	good, bad, slot map[int]bool // indices of series
+	causes          map[int]bool // of the counters that say what bad events are put down to; they count with each
 }
 
 // newDriver finds the counters: it tries all small sets of series that the selectors of the queries can match.
@@ -54,6 +55,25 @@ func newDriver(s SLO) driver {
 		return d.value(*s.Probes.Slots, set) == 1 && d.value(s.Total, set) == 0 && d.value(s.Error, set) == 0
 	})
 	return d
+}
+
+// addCauses adds the counters of attributions, one for each, which are no events themselves.
+func (d *driver) addCauses(s *sloRules) {
+	d.causes = map[int]bool{}
+	for _, a := range s.attributions() {
+		for _, c := range a.Query.calls {
+			matchers, err := parser.ParseMetricSelector(c.selector)
+			if err != nil { // PromQL has parsed it
+				continue
+			}
+			set := map[string]string{a.Label: "a"}
+			for _, label := range s.Groups() {
+				set[label] = "a"
+			}
+			d.series = append(d.series, labels.FromMap(multiplied([]map[string]string{set}, matchers...)[0]))
+			d.causes[len(d.series)-1] = true
+		}
+	}
 }
 
 // find is the smallest set of series, from one index on, that fulfils a condition.
@@ -89,10 +109,7 @@ func (d *driver) addSeries(s SLO, q Query) {
 		for _, label := range s.Groups() {
 			sets[0][label] = "a"
 		}
-		for _, m := range matchers {
-			sets = multiplied(sets, m)
-		}
-		for _, set := range sets {
+		for _, set := range multiplied(sets, matchers...) {
 			if series := labels.FromMap(set); !slices.ContainsFunc(d.series, func(other labels.Labels) bool { return labels.Equal(series, other) }) {
 				d.series = append(d.series, series)
 			}
@@ -100,26 +117,32 @@ func (d *driver) addSeries(s SLO, q Query) {
 	}
 }
 
-// multiplied are label sets with each value that a matcher lists.
-func multiplied(sets []map[string]string, m *labels.Matcher) []map[string]string {
-	var values []string
+// multiplied are label sets with each value that matchers list.
+func multiplied(sets []map[string]string, matchers ...*labels.Matcher) []map[string]string {
+	for _, m := range matchers {
+		var all []map[string]string
+		for _, set := range sets {
+			for _, value := range valuesOf(m) {
+				more := maps.Clone(set)
+				more[m.Name] = value
+				all = append(all, more)
+			}
+		}
+		sets = all
+	}
+	return sets
+}
+
+// valuesOf are the values that a matcher lists.
+func valuesOf(m *labels.Matcher) []string {
 	switch m.Type {
 	case labels.MatchEqual:
-		values = []string{m.Value}
+		return []string{m.Value}
 	case labels.MatchRegexp:
-		values = examples(m.Value)
+		return examples(m.Value)
 	case labels.MatchNotEqual, labels.MatchNotRegexp:
-		values = []string{"other"}
 	}
-	var all []map[string]string
-	for _, set := range sets {
-		for _, value := range values {
-			more := maps.Clone(set)
-			more[m.Name] = value
-			all = append(all, more)
-		}
-	}
-	return all
+	return []string{"other"}
 }
 
 // examples are texts that a regular expression matches: one for each alternative of it.
@@ -235,7 +258,7 @@ func (d *driver) counts(series int, o outcome) bool {
 	case slotGood:
 		return d.good[series] || d.slot[series]
 	case slotBad:
-		return d.bad[series] || d.slot[series]
+		return d.bad[series] || d.slot[series] || d.causes[series]
 	case slotUnknown:
 		return d.slot[series]
 	case slotIdle, slotRestart, slotGone, slotUnborn:

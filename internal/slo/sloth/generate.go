@@ -97,6 +97,8 @@ func newSLORules(s SLO, windows slo.Windows) *sloRules {
 // groups are the groups of the SLO: what Sloth wrote with our expressions, and what we record and alert on beside it. Recordings precede what reads them, alerts come last.
 func (s *sloRules) groups(plain slothmodel.PromSLORules) []rulefmt.RuleGroup {
 	fast := s.events()
+	fast = append(fast, s.causes()...)
+	fast = append(fast, s.newest())
 	fast = append(fast, s.ratios(plain.SLIErrorRecRules.Rules)...)
 	fast = append(fast, s.coverage()...)
 	fast = append(fast, s.burns(plain.MetadataRecRules.Rules)...)

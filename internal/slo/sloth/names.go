@@ -22,6 +22,9 @@ const (
 	badPrefix    = "slo:bad_events:" // the bad ones
 	slotsPrefix  = "slo:slots:"      // what should have been events: slots, and with fixed_cadence at least those that the cadence makes
 
+	metricNewest = eventsPrefix + "newest_timestamp_seconds" // when the newest scraped sample of the counters was taken, in Unix time: old once nothing is scraped
+	byPrefix     = "slo:bad_events_by_"                      // bad events by a label that failures are put down to, which their series have besides; in the last 60 minutes
+
 	suffixHourly = "increase1h" // in the last 60 minutes
 	suffixHour   = "hour"       // in the last full hour of the clock
 	suffixHours  = "hours"      // the same, kept every few minutes only

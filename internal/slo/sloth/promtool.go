@@ -78,6 +78,7 @@ func newTester(s SLO, windows slo.Windows) tester {
 	if s.Probes != nil {
 		t.step = s.Probes.Cadence
 	}
+	t.drive.addCauses(t.sloRules)
 	return t
 }
 
@@ -145,6 +146,11 @@ func (t tester) outage() unitTest {
 	}
 	after := ends
 	checks := []exprTest{none(t.burning(severity), calm), one(t.own(badPrefix+suffixHourly), ends, float64(storm/t.step)), one(t.own(badPrefix+suffixPeriod), ends, float64(storm/t.step))}
+	for _, a := range t.attributions() {
+		if len(a.Query.calls) > 0 {
+			checks = append(checks, none(byPrefix+a.Label+":"+suffixHourly+t.self, calm), one(t.own(byPrefix+a.Label+":"+suffixHourly), ends, float64(storm/t.step)))
+		}
+	}
 	if alerts {
 		checks = append(checks, one(t.burning(severity), ends, 1))
 	}
@@ -195,7 +201,8 @@ func (t tester) replaced() unitTest {
 // absence is a prober that is no longer scraped.
 func (t tester) absence() unitTest {
 	at := calm + max(5*time.Minute, t.absentWindow()+2*testEvaluation)
-	return t.test("tells that nothing is measured", t.series(nil, phase{slotGood, calm}, phase{slotGone, at - calm}), at, none(t.absent(), calm), one(t.absent(), at, 1))
+	return t.test("tells that nothing is measured", t.series(nil, phase{slotGood, calm}, phase{slotGone, at - calm}), at, none(t.absent(), calm), one(t.absent(), at, 1),
+		one(t.own(metricNewest), calm, calm.Seconds()), one(fmt.Sprintf("sum(last_over_time(%s%s[1h]))", metricNewest, t.self), at, calm.Seconds()))
 }
 
 // unknown are slots that end in neither success nor failure.

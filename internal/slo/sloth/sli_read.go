@@ -109,5 +109,22 @@ func (r *reader) aggregate(f diag.Fields, key string) (q Query, by []string) {
 		return Query{}, nil
 	}
 	by = slices.Sorted(slices.Values(aggregate.Grouping))
-	return Query{Text: text, By: by, text: reading.text}, by
+	return Query{Text: text, By: by, text: reading.text, calls: plainIncrease(aggregate)}, by
+}
+
+// plainIncrease is the call of a sum of one counter's increases over the window; none of any other expression.
+func plainIncrease(sum *parser.AggregateExpr) []call {
+	increase, ok := sum.Expr.(*parser.Call)
+	if !ok || sum.Op != parser.SUM || increase.Func.Name != "increase" {
+		return nil
+	}
+	matrix, ok := increase.Args[0].(*parser.MatrixSelector)
+	if !ok || matrix.Range != windowMarkTime {
+		return nil
+	}
+	selector, ok := matrix.VectorSelector.(*parser.VectorSelector)
+	if !ok || selector.OriginalOffset != 0 || selector.Timestamp != nil || selector.StartOrEnd != 0 {
+		return nil
+	}
+	return []call{{increase.Func.Name, selector.String(), int(increase.PosRange.Start), int(selector.PosRange.End), int(increase.PosRange.End)}}
 }
