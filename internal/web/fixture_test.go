@@ -127,6 +127,7 @@ func options(store Results) Options {
 		Results: store, Ready: func() bool { return true }, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
 		Reload:  func() error { return nil },
 		Queries: http.NotFoundHandler(),
+		Budgets: &gatesOf{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "eks_access_up 1\n") }),
 	}
 }

@@ -227,7 +227,7 @@ var _ Results = (*results.Store)(nil)
 
 func TestOptionsValidate(t *testing.T) {
 	for name, change := range map[string]func(*Options){
-		"Results": func(o *Options) { o.Results = nil }, "Metrics": func(o *Options) { o.Metrics = nil }, "Reload": func(o *Options) { o.Reload = nil },
+		"Results": func(o *Options) { o.Results = nil }, "Queries": func(o *Options) { o.Queries = nil }, "Budgets": func(o *Options) { o.Budgets = nil }, "Metrics": func(o *Options) { o.Metrics = nil }, "Reload": func(o *Options) { o.Reload = nil },
 		"Ready": func(o *Options) { o.Ready = nil }, "Now": func(o *Options) { o.Now = nil }, "Logger": func(o *Options) { o.Logger = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
