@@ -71,7 +71,7 @@ func (e *Engine) newHandler(ctx context.Context) http.Handler {
 		one, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
-		router.ServeHTTP(w, r.WithContext(one))
+		router.ServeHTTP(w, r.WithContext(one)) //nolint:contextcheck // it is the request's own
 	})
 }
 

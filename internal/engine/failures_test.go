@@ -91,15 +91,15 @@ func TestHints(t *testing.T) {
 		err  error
 		hint string
 	}{
-		"read-only file system": {&os.PathError{Op: "open", Path: "lock", Err: syscall.EROFS}, "the folder must be writable"},
-		"full disk":             {fmt.Errorf("open wal: %w", syscall.ENOSPC), "the disk is full"},
+		"read-only file system":  {&os.PathError{Op: "open", Path: "lock", Err: syscall.EROFS}, "the folder must be writable"},
+		"full disk":              {fmt.Errorf("open wal: %w", syscall.ENOSPC), "the disk is full"},
 		"limit of a file's size": {fmt.Errorf("write wal: %w", syscall.EFBIG), "the disk is full, or this user's share of it: there must be room for 16 MiB more"},
 		"a file":                 {syscall.ENOTDIR, "the path, or a part of it, is a file"},
 		"lock that tells no one": {syscall.EWOULDBLOCK, "another process has this folder open"},
-		"quota":                 {fmt.Errorf("open wal: %w", syscall.EDQUOT), "the disk is full"},
-		"beyond repair":         {errors.New("repair corrupted WAL: cannot handle error"), `the write-ahead log is beyond repair; move "d/wal" away, which loses up to the last 3h0m0s`},
-		"block":                 {errors.New("corrupted block 01: index"), "a block cannot be read"},
-		"else":                  {errors.New("else"), ""},
+		"quota":                  {fmt.Errorf("open wal: %w", syscall.EDQUOT), "the disk is full"},
+		"beyond repair":          {errors.New("repair corrupted WAL: cannot handle error"), `the write-ahead log is beyond repair; move "d/wal" away, which loses up to the last 3h0m0s`},
+		"block":                  {errors.New("corrupted block 01: index"), "a block cannot be read"},
+		"else":                   {errors.New("else"), ""},
 	} {
 		if got := hint("d", c.err); !strings.HasPrefix(got, c.hint) || c.hint == "" && got != "" {
 			t.Errorf("%s: %q, want %q…", name, got, c.hint)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -94,11 +95,12 @@ func (t *told) new(text string, now time.Time) bool {
 
 // WithAttrs remembers the attributes.
 func (q *quiet) WithAttrs(attrs []slog.Attr) slog.Handler {
-	with := q.with
+	var with strings.Builder
+	with.WriteString(q.with)
 	for _, a := range attrs {
-		with += textOf(a)
+		with.WriteString(textOf(a))
 	}
-	return &quiet{next: q.next.WithAttrs(attrs), with: with, told: q.told}
+	return &quiet{next: q.next.WithAttrs(attrs), with: with.String(), told: q.told}
 }
 
 // WithGroup remembers the group.

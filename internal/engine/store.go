@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	room    = 16 << 20                 // bytes: the head's write buffer of 4 MiB, and what is written until the next look
+	room    = 16 << 20                   // bytes: the head's write buffer of 4 MiB, and what is written until the next look
 	never   = 100 * 365 * 24 * time.Hour // of what Prometheus would do by itself
-	mapping = time.Minute              // between two moves of full chunks out of memory, as Prometheus does it
+	mapping = time.Minute                // between two moves of full chunks out of memory, as Prometheus does it
 	look    = 10 * time.Millisecond
 )
 
