@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -161,4 +162,36 @@ func awaitPending(t *testing.T, e *Engine, limit time.Time) {
 		<-tick.C
 	}
 	t.Fatalf("no alert pending since before %s in 10 seconds: %s", limit, body)
+}
+
+// An Alertmanager that does not answer keeps Close no longer than its context lasts.
+func TestCloseDoesNotWaitForASilentAlertmanager(t *testing.T) {
+	asked, silent := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		<-silent
+	}))
+	defer server.Close()
+	defer close(silent)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t.TempDir(), prometheus.NewRegistry())
+	o.Interval, o.Rules, o.Alertmanagers = 20*time.Millisecond, files(`groups: [{name: g, interval: 40ms, rules: [{alert: Always, expr: "vector(1)"}]}]`), []*url.URL{u}
+	e := open(t, o)
+	e.Start()
+	<-asked
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := e.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("Close took %s with 100ms to do it in", took)
+	}
 }

@@ -7,6 +7,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -68,6 +69,12 @@ func (e *Engine) newHandler(ctx context.Context) http.Handler {
 	api.Register(router.WithPrefix("/api/v1"))
 	router.Get("/graph", showExpression)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, `{"status":"error","errorType":"unavailable","error":"the engine is closed"}`)
+			return
+		}
 		one, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()

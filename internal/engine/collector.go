@@ -68,7 +68,7 @@ func (c *collector) run(ctx context.Context) {
 			return
 		case <-timer.C:
 			last = next
-			c.upkeep()     
+			c.upkeep()
 			c.collect(next) //nolint:contextcheck // a collection is short and is not cut off
 		}
 	}
