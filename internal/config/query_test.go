@@ -35,7 +35,7 @@ func TestQuery(t *testing.T) {
 	whole.FollowRedirects = false
 	whole.BasicAuth = &commonconfig.BasicAuth{Username: "reader", PasswordFile: "/etc/password"}
 	whole.TLSConfig = commonconfig.TLSConfig{CAFile: filepath.Join(dir, "ca.pem"), KeyFile: filepath.Join(dir, "key.pem"), CertFile: "/etc/cert.pem", MinVersion: commonconfig.TLSVersions["TLS13"]}
-	whole.ProxyURL = commonconfig.URL{URL: &url.URL{Scheme: "http", Host: "proxy.example.com:3128"}}
+	whole.ProxyURL = commonconfig.URL{URL: &url.URL{Scheme: "http", Host: "relay.example.com:3128"}}
 	whole.HTTPHeaders = &commonconfig.Headers{Headers: map[string]commonconfig.Header{"X-Scope-OrgID": {Values: []string{"platform"}}, "X-Api-Key": {Files: []string{filepath.Join(dir, "key")}}}}
 	for name, c := range map[string]struct {
 		text string
@@ -52,7 +52,7 @@ func TestQuery(t *testing.T) {
 		"Prometheus": {`query: {prometheus: {url: "http://p:9090"}}`, Query{Prometheus: &Prometheus{URL: &url.URL{Scheme: "http", Host: "p:9090"}, Timeout: 10 * time.Second, HTTP: http}}},
 		"with http_config": {`{clusters: [{name: c, region: eu-west-1, observer: o, labels: &tls {ca_file: ca.pem, key_file: key.pem}}], identities: [{name: o, source: irsa}],
  query: {prometheus: {url: "https://p/prefix/", timeout: 30s, http_config: {basic_auth: {username: reader, password_file: /etc/password}, tls_config: {<<: *tls, cert_file: /etc/cert.pem, min_version: TLS13},
- follow_redirects: false, proxy_url: "http://proxy.example.com:3128", http_headers: {X-Scope-OrgID: {values: [platform]}, X-Api-Key: {files: [key]}}}}}}`,
+ follow_redirects: false, proxy_url: "http://relay.example.com:3128", http_headers: {X-Scope-OrgID: {values: [platform]}, X-Api-Key: {files: [key]}}}}}}`,
 			Query{Prometheus: &Prometheus{URL: &url.URL{Scheme: "https", Host: "p", Path: "/prefix/"}, Timeout: 30 * time.Second, HTTP: whole}}},
 		"with sigv4": {`query: {prometheus: {url: "https://aps/ws-1", sigv4: {region: eu-west-1, profile: p, role_arn: "arn:aws:iam::111122223333:role/reader", external_id_file: external-id, service_name: aps, use_fips_sts_endpoint: true}}}`,
 			Query{Prometheus: &Prometheus{URL: &url.URL{Scheme: "https", Host: "aps", Path: "/ws-1"}, Timeout: 10 * time.Second, HTTP: http, SigV4: &sigv4.SigV4Config{
