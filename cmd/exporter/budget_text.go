@@ -46,8 +46,8 @@ func budgetCells(f *slo.Figures) []string {
 	if f == nil {
 		return []string{"?", "?", "?", "?", "?", "?", "?"}
 	}
-	firing := strings.Join(f.Firing, ", ")
-	return []string{f.Objective + " %", eventsLeft(*f), share(f.Remaining), observed(*f), share(f.Coverage), rate(f.BurnRate), spentIn(*f), cmp.Or(mostBy(*f), "-"), firing}
+	firing := logged(strings.Join(f.Firing, ", "))
+	return []string{logged(f.Objective) + " %", eventsLeft(*f), share(f.Remaining), observed(*f), share(f.Coverage), rate(f.BurnRate), spentIn(*f), cmp.Or(mostBy(*f), "-"), firing}
 }
 
 // observed is how much of the period has data.
@@ -62,7 +62,7 @@ func observed(f slo.Figures) string {
 // spentIn is the time until nothing is left, at the burn rate of now.
 func spentIn(f slo.Figures) string {
 	if f.Exhaustion.At == nil {
-		return f.Exhaustion.Kind
+		return logged(f.Exhaustion.Kind)
 	}
 	return rough(f.Exhaustion.At.Sub(f.AsOf).Round(time.Second))
 }

@@ -98,7 +98,7 @@ func breakScene(scene *sandbox.Scene) ([]sandbox.Fault, error) {
 func (c *cli) introduce(addr string, cfg *config.Config, faults []sandbox.Fault) {
 	targets := slices.Concat(cfg.Access, cfg.Groups)
 	c.Print("An embedded AWS account with %d EKS clusters and a load balancer, all on this machine. Probing %d targets every %s:\n\n", len(cfg.Clusters), len(targets), cfg.Probe.Interval)
-	c.Print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n  budgets  %s budget --exporter.url=http://%s\n  gate     %s gate prod-release --exporter.url=http://%s\n  queries  http://%s/prometheus (a Grafana data source)\n\n",
+	c.Print("  page     http://%s/\n  metrics  http://%s/metrics\n  JSON     http://%s/api/v1/targets\n  budgets  %s budget --exporter.url=http://%s\n  gate     %s gate prod-release --exporter.url=http://%s\n  queries  http://%s/prometheus (a Grafana data source)\n\nBudgets are counted from now on: without a month of history the gate says that it cannot tell.\n\n",
 		addr, addr, addr, program, addr, program, addr, addr)
 	for _, target := range targets {
 		at := slices.IndexFunc(faults, func(f sandbox.Fault) bool { return f.Target == target.Name })

@@ -42,7 +42,7 @@ func (c *cli) gate(ctx context.Context, f gateFlags) (int, error) {
 	decision, code, err := f.decide(ctx)
 	if err != nil {
 		if code == exitUnknown && *f.output == "github" {
-			c.Print("::error title=%s::%s\n", commandProperty.Replace("CANNOT TELL "+logged(*f.name)), commandMessage.Replace(logged(err.Error())))
+			c.Print("%s\n", workflowCommand("error", gateWords[slo.CannotTell].word+" "+*f.name, err.Error()))
 		}
 		return code, err
 	}
@@ -70,13 +70,15 @@ func (f gateFlags) decide(ctx context.Context) (decision slo.Decision, code int,
 		Gates []string `json:"gates"`
 	}
 	status, err := f.get(ctx, "/api/v1/gates/"+url.PathEscape(*f.name), url.Values{"change": {*f.change}}, &answer)
+	if err == nil && status == http.StatusNotFound {
+		return decision, exitUsage, noSuchGate(*f.name, answer.Gates)
+	}
+	if err == nil {
+		err = answer.Check()
+	}
 	switch {
 	case err != nil:
 		return decision, exitUnknown, fmt.Errorf("gate %s cannot tell: %w", *f.name, err)
-	case status == http.StatusNotFound:
-		return decision, exitUsage, noSuchGate(*f.name, answer.Gates)
-	case answer.Check() != nil:
-		return decision, exitUnknown, fmt.Errorf("gate %s cannot tell: %w", *f.name, answer.Check())
 	case status != http.StatusOK || answer.Gate != *f.name:
 		return decision, exitUnknown, fmt.Errorf("gate %s cannot tell: the exporter answers with status %d and no decision", *f.name, status)
 	}

@@ -51,3 +51,20 @@ func TestGateTakesNothingElseForAYes(t *testing.T) {
 		})
 	}
 }
+
+func TestHostileBudgetsAreText(t *testing.T) {
+	const row = `{"id":"x\n::error::a","labels":{},"problem":null,"objective":"99\n::error::b","firing":["page\n::error::c"],"exhaustion":{"kind":"in\n::error::d"}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"slos":[`+row+`]}`)
+	}))
+	defer server.Close()
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"budget", "--exporter.url=" + server.URL}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d, stderr %q", code, stderr.String())
+	}
+	const lines = 2 // the head and the row
+	if text := stdout.String(); strings.Count(text, "\n") != lines || strings.Contains(text, "\n::") {
+		t.Errorf("foreign text is more than a cell:\n%s", text)
+	}
+}

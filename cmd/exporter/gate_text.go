@@ -59,7 +59,7 @@ func gateCells(s slo.SLODecision) []string {
 		cells = append(cells, "partial: "+slo.Percent(s.Observed)+" of the period")
 	}
 	if s.Tier != "" {
-		cells = append(cells, s.Tier)
+		cells = append(cells, logged(s.Tier))
 	}
 	return cells
 }

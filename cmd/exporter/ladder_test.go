@@ -137,20 +137,7 @@ func ladders() map[string]chain.Run {
 func TestLadders(t *testing.T) {
 	for name, run := range allLadders() {
 		t.Run(name, func(t *testing.T) {
-			got := ladder(run)
-			golden := filepath.Join("testdata", "ladder", name+".golden")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("the ladder differs from %s (-want +got); go test ./cmd/exporter -update accepts it:\n%s", golden, diff)
-			}
+			compareGolden(t, filepath.Join("testdata", "ladder", name+".golden"), ladder(run))
 		})
 	}
 }

@@ -38,10 +38,10 @@ func (e *embedded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.StripPrefix(queryPrefix, engine.Handler()).ServeHTTP(w, r)
 }
 
-// openEngine opens the engine when the configuration has one and none is open yet. A folder that cannot be used is told and leaves the exporter probing: metrics are worth more than budgets.
+// openEngine opens the engine when the configuration has one. A folder that cannot be used is told and leaves the exporter probing: metrics are worth more than budgets.
 // Rules that cannot be read are an error of the configuration.
 func (a *App) openEngine(c *config.Embedded) error {
-	if c == nil || a.embedded.engine.Load() != nil {
+	if c == nil {
 		return nil
 	}
 	files, err := ruleFiles(c.Rules)
@@ -105,14 +105,14 @@ func ruleFiles(names []string) (fs.FS, error) {
 	if len(names) == 0 {
 		return rules.Files, nil
 	}
-	all := ruleSet{}
+	all := ruleFS{}
 	for _, name := range names {
 		found := []string{name}
 		if info, err := os.Stat(name); err != nil {
 			return nil, fmt.Errorf("looking for rule files: %w", err)
 		} else if info.IsDir() {
-			if found, err = filepath.Glob(filepath.Join(name, "*.yaml")); err != nil {
-				return nil, fmt.Errorf("looking for rule files: %w", err)
+			if found, err = yamlFiles(name); err != nil {
+				return nil, err
 			}
 		}
 		for _, file := range found {
@@ -126,11 +126,25 @@ func ruleFiles(names []string) (fs.FS, error) {
 	return all, nil
 }
 
-// ruleSet is a file system of rule files by their base names. They are read when they are asked for, so that a reload sees what they hold then.
-type ruleSet map[string]string
+// yamlFiles are those of a folder.
+func yamlFiles(folder string) (found []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("looking for rule files: %w", err)
+	}
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".yaml" {
+			found = append(found, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return found, nil
+}
+
+// ruleFS is a file system of rule files by their base names. They are read when they are asked for, so that a reload sees what they hold then.
+type ruleFS map[string]string
 
 // Open implements fs.FS.
-func (s ruleSet) Open(name string) (fs.File, error) {
+func (s ruleFS) Open(name string) (fs.File, error) {
 	path, ok := s[name]
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -139,7 +153,7 @@ func (s ruleSet) Open(name string) (fs.File, error) {
 }
 
 // Glob implements fs.GlobFS.
-func (s ruleSet) Glob(pattern string) (names []string, err error) {
+func (s ruleFS) Glob(pattern string) (names []string, err error) {
 	for name := range s {
 		match, err := filepath.Match(pattern, name)
 		if err != nil {

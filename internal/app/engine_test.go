@@ -125,7 +125,7 @@ func TestUnusableEngineLeavesTheExporterProbing(t *testing.T) {
 
 func TestRuleFiles(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a/x.yaml", "a/y.yaml", "a/notes.txt", "b/x.yaml", "c/z.rules"} {
+	for _, name := range []string{"a/x.yaml", "a/y.yaml", "a/notes.txt", "[c]/w.yaml", "b/x.yaml", "c/z.rules"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			t.Fatal(err)
@@ -139,6 +139,7 @@ func TestRuleFiles(t *testing.T) {
 		want  string // file names, or a part of the error
 	}{
 		"a folder":             {[]string{"a"}, "x.yaml y.yaml"},
+		"a folder in brackets": {[]string{"[c]"}, "w.yaml"},
 		"a file of any ending": {[]string{"c/z.rules", "a/y.yaml"}, "y.yaml z.rules"},
 		"one name twice":       {[]string{"a", "b"}, "have one name"},
 		"one file twice":       {[]string{"a", "a/x.yaml"}, "x.yaml y.yaml"},
@@ -154,7 +155,7 @@ func TestRuleFiles(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			} else {
-				names, _ := files.(ruleSet).Glob("*.yaml")
+				names, _ := files.(ruleFS).Glob("*.yaml")
 				got = strings.Join(names, " ")
 			}
 			if !strings.Contains(got, c.want) || err == nil && got != c.want {

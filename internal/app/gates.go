@@ -12,6 +12,7 @@ import (
 
 	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
 	"github.com/eks-slo/eks-slo-exporter/internal/slo"
+	"github.com/eks-slo/eks-slo-exporter/internal/slo/query"
 )
 
 // gateInterval is how often each gate is judged for eks_slo_gate_open: budgets move by the evaluation of the rules, every 30 s.
@@ -21,7 +22,7 @@ const gateInterval = 30 * time.Second
 const gateTimeout = 25 * time.Second
 
 // noQuery is the trouble of a configuration that names nothing to read from.
-var noQuery = slo.Trouble{Kind: "no_data", Message: "nothing is recorded: the configuration has no section query; write query: {embedded: {}} for the engine inside the exporter, or name a Prometheus"}
+var noQuery = slo.Trouble{Kind: query.KindNoData.String(), Message: "nothing is recorded: the configuration has no section query; write query: {embedded: {}} for the engine inside the exporter, or name a Prometheus"}
 
 // gatekeeper answers by the last good configuration.
 type gatekeeper struct {
@@ -85,10 +86,11 @@ func (g *gatekeeper) judge(ctx context.Context) {
 	if b == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
-	defer cancel()
 	for _, name := range b.Gates() {
-		if decision, ok := b.Decide(ctx, name, ""); ok {
+		one, cancel := context.WithTimeout(ctx, gateTimeout)
+		decision, ok := b.Decide(one, name, "")
+		cancel()
+		if ok {
 			g.metrics.GateJudged(name, decision.Open())
 		}
 	}

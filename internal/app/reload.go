@@ -108,7 +108,9 @@ func (a *App) Reload() error {
 	defer a.reloading.Unlock()
 	p, err := a.prepare(context.Background())
 	if err == nil {
-		err = a.reloadEngine(p.query.Embedded)
+		if err = a.reloadEngine(p.query.Embedded); err != nil && p.prober != a.plan.prober {
+			p.prober.Close()
+		}
 	}
 	if err != nil {
 		a.metrics.ReloadFailed()

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/eks-slo/eks-slo-exporter/internal/chain"
+	"github.com/eks-slo/eks-slo-exporter/internal/metrics"
 )
 
 func TestPagesAreUpToDate(t *testing.T) {
@@ -24,6 +25,15 @@ func TestPagesAreUpToDate(t *testing.T) {
 		}
 		if string(data) != p.write() {
 			t.Errorf("docs/%s is stale: run go run ./internal/docgen", p.name)
+		}
+	}
+}
+
+func TestMetricsPageNamesEveryFamily(t *testing.T) {
+	page := metricsPage()
+	for _, f := range metrics.Families() {
+		if !strings.Contains(page, "| `"+f.Name+"` |") {
+			t.Errorf("docs/metrics.md does not name %s", f.Name)
 		}
 	}
 }

@@ -54,7 +54,7 @@ sum by (cluster, namespace) (
 func metricsPage() string {
 	var b strings.Builder
 	b.WriteString(generated + metricsIntro)
-	sections := []struct{ title, prefix string }{{"Access", "eks_access_"}, {"Target groups", "alb_"}, {"The exporter itself", "eks_slo_exporter_"}}
+	sections := []struct{ title, prefix string }{{"Access", "eks_access_"}, {"Target groups", "alb_"}, {"Release gates", "eks_slo_gate_"}, {"The exporter itself", "eks_slo_exporter_"}}
 	for _, section := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n| family | type | labels | stability | meaning |\n|---|---|---|---|---|\n", section.title)
 		for _, f := range metrics.Families() {
@@ -63,8 +63,25 @@ func metricsPage() string {
 			}
 		}
 	}
-	return b.String()
+	return b.String() + metricsOfEngine
 }
+
+// metricsOfEngine are served only with the embedded engine, which registers them itself; a test of internal/engine holds this against it.
+const metricsOfEngine = `
+## The embedded engine
+
+Only with ` + "`query: {embedded: {}}`" + `. Evolving.
+
+| family | type | labels | meaning |
+|---|---|---|---|
+| ` + "`eks_slo_engine_samples_total`" + ` | counter | | samples that the engine stored; after a full disk a few more may come back with a restart |
+| ` + "`eks_slo_engine_failures_total`" + ` | counter | ` + "`stage`" + ` | collections that failed: the registry could not be read (` + "`gather`" + `), a sample was refused (` + "`append`" + `), or nothing could be stored (` + "`commit`" + `) |
+| ` + "`eks_slo_engine_last_collection_timestamp_seconds`" + ` | gauge | | when the last collection was stored; 0 before the first |
+| ` + "`prometheus_notifications_dropped_total`" + ` | counter | | Prometheus' own: alerts that reached no Alertmanager |
+| ` + "`prometheus_rule_evaluation_failures_total`" + ` | counter | ` + "`rule_group`" + ` | Prometheus' own: evaluations of rules that failed |
+| ` + "`prometheus_tsdb_compactions_failed_total`" + ` | counter | | Prometheus' own: compactions that failed |
+| ` + "`prometheus_tsdb_wal_corruptions_total`" + ` | counter | | Prometheus' own: times that the write-ahead log was found corrupt |
+`
 
 func labelCell(labels []string) string {
 	if len(labels) == 0 {

@@ -197,7 +197,7 @@ func (r *round) append(own labels.Labels, s sample) {
 	if s.created != 0 && s.created < r.at {
 		ref = r.zero(ref, all, s)
 	}
-	ref, err := r.store1(ref, all, s)
+	ref, err := r.put(ref, all, s)
 	if err != nil {
 		r.metrics.failures.WithLabelValues("append").Inc()
 		if r.err == nil {
@@ -227,7 +227,7 @@ func (r *round) zero(ref storage.SeriesRef, all labels.Labels, s sample) storage
 	return stored
 }
 
-func (r *round) store1(ref storage.SeriesRef, all labels.Labels, s sample) (storage.SeriesRef, error) {
+func (r *round) put(ref storage.SeriesRef, all labels.Labels, s sample) (storage.SeriesRef, error) {
 	if s.integer != nil || s.float != nil {
 		return r.app.AppendHistogram(ref, all, r.at, s.integer, s.float)
 	}

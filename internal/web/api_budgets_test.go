@@ -39,12 +39,9 @@ func TestGatesAPI(t *testing.T) {
 		"shut": {Answer: slo.Block, Because: slo.BecauseBudgetSpent, Message: `<script>alert("x")</script>`},
 		"dark": {Answer: slo.CannotTell, Because: slo.BecauseUnreachable},
 	}}
-	s := &server{Options: Options{Budgets: gates}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/v1/slos", s.apiSLOs)
-	mux.HandleFunc("GET /api/v1/gates", s.apiGates)
-	mux.HandleFunc("GET /api/v1/gates/{name}", s.apiGate)
-	mux.HandleFunc("POST /api/v1/gates/{name}", s.apiGate)
+	o := options(fleet())
+	o.Budgets = gates
+	handler := newHandler(t, o)
 	for request, want := range map[string]struct {
 		code int
 		body string // a part of it
@@ -62,7 +59,7 @@ func TestGatesAPI(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		answer := httptest.NewRecorder()
-		mux.ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+		handler.ServeHTTP(answer, httptest.NewRequest(method, path, nil))
 		if answer.Code != want.code || !strings.Contains(answer.Body.String(), want.body) || !json.Valid(answer.Body.Bytes()) {
 			t.Errorf("%s: %d %s", request, answer.Code, answer.Body)
 		}
@@ -72,7 +69,7 @@ func TestGatesAPI(t *testing.T) {
 	}
 	gates.trouble = &slo.Trouble{Kind: "timeout", Message: "no answer in 10s"}
 	answer := httptest.NewRecorder()
-	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/slos", nil))
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/slos", nil))
 	if answer.Code != 503 || !strings.Contains(answer.Body.String(), `"problem":{"kind":"timeout"`) {
 		t.Errorf("without budgets: %d %s", answer.Code, answer.Body)
 	}
